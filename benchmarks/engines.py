@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
-    from textveil.lab.corpus.counting.runs import PairKeys, write_run
+    from textveil.lab.corpus.counting.runs import Keys, write_run
     from textveil.lab.corpus.counting.words import END, split_documents
 
     numbers: dict[str, int] = {END: 0}
@@ -41,8 +42,8 @@ def write_parts(corpus: Path | None, folder: Path) -> int:
         whole = (ids[:-2] > 0) & (ids[1:-1] > 0) & (ids[2:] > 0)
         trigrams = ((ids[:-2] << np.uint64(42)) | (ids[1:-1] << np.uint64(21)) | ids[2:])[whole]
         keys, counts = np.unique(trigrams, return_counts=True)
-        run = write_run(folder / f"{part:03}.keys", PairKeys(keys), counts)
-        (folder / f"{part:03}.json").write_text(json.dumps([run.firsts, run.sizes, run.places]), encoding="utf-8")
+        run = write_run(folder / f"{part:03}.keys", Keys(keys), counts)
+        (folder / f"{part:03}.json").write_text(json.dumps(asdict(run)), encoding="utf-8")
         parquet.write_table(pa.table({"key": keys, "count": counts}), folder / f"{part:03}.parquet", compression="lz4")
         rows, part, words = rows + len(keys), part + 1, []
         if part == PARTS:
@@ -56,7 +57,7 @@ def merge_with_arrow(folder: Path) -> int:
     from textveil.lab.corpus.counting.runs import Index, Run, make_ranges, merge_range, plan_cuts
 
     indexes = sorted(folder.glob("*.json"))
-    runs = (Run(path.with_suffix(".keys"), *json.loads(path.read_text(encoding="utf-8"))) for path in indexes)
+    runs = (Run(**json.loads(path.read_text(encoding="utf-8"))) for path in indexes)
     index = Index.gather(folder, runs)
     cuts = plan_cuts(index, ((MEMORY << 20) - PARENT_BYTES) // ROW_BYTES)
     return sum(len(merge_range(wanted, MIN_COUNT)[0]) for wanted in make_ranges(index, cuts))

@@ -13,7 +13,7 @@ from soak.base import Part
 from soak.mutation import mutate_bytes, mutate_json, randoms
 from soak.tiny import build_tiny
 from textveil import Certificate, Obfuscator
-from textveil.cli.display import list_warnings
+from textveil.cli.reporting import list_warnings
 from textveil.summary import summarize
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from soak.base import Part
 from soak.mutation import make_text, mutate_bytes, mutate_json, randoms, texts
-from textveil.lab.study.presets import list_presets, read_preset
-from textveil.lab.study.study import load_study
+from textveil.lab.study.study import list_presets, load_study, read_preset
 
 PIECES = (
     "!!map [a]", "!!set {a}", "!!int ''", "!!bool x", "!!timestamp x", "!!float x", "!!python/name:os.system",

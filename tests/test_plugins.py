@@ -35,14 +35,14 @@ def run(installed: Path, *arguments: str, check: bool = True) -> subprocess.Comp
 
 
 def test_our_own_classes_have_no_package():
-    assert find_packages(MECHANISMS.load("madlib"), ["textveil.mechanisms"]) == {}
+    assert find_packages(MECHANISMS.load("madlib"), "textveil.mechanisms") == {}
 
 
 def test_a_class_that_is_no_plugin_has_no_package():
     class Mine:
         pass
 
-    assert find_packages(Mine, ["textveil.mechanisms"]) == {}
+    assert find_packages(Mine, "textveil.mechanisms") == {}
     assert find_plugins("textveil.no_such_group") == ()
 
 

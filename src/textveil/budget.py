@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from textveil.errors import BudgetError, InputError
@@ -112,12 +112,7 @@ class Budget:
 
     def as_dict(self) -> dict[str, Any]:
         """The budget as JSON can hold it."""
-        return {
-            "epsilon": self.epsilon,
-            "epsilon_per_word": self.epsilon_per_word,
-            "length": self.length,
-            "average_length": self.average_length,
-        }
+        return asdict(self)
 
 
 LEVELS: dict[Level, float] = {"high": SMALLEST_RATE, "medium": 0.2, "low": LARGEST_RATE}

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import sys
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from textveil.budget import Budget
-from textveil.errors import InputError, TextveilError
 from textveil.methods.mechanisms.base import NO_GUARANTEE
 from textveil.outcomes import DocumentOutcome, Outcome
 from textveil.profiles import Form, Profile, Stopwords, load_profile
 from textveil.redaction import TREATMENTS
 from textveil.storage.atomic import writing
+from textveil.storage.records import check_shape, dump_record, load_record, reading_record
 
 
 class Versions(Mapping[str, str]):
@@ -57,6 +57,10 @@ class Versions(Mapping[str, str]):
 
 
 FORMAT_VERSION = 2
+
+Repeat: TypeAlias = Literal["fresh", "same"]
+"""What a ledger does with a text that comes again: it gets new noise, or its first answer."""
+REPEATS: tuple[Repeat, ...] = get_args(Repeat)
 
 MethodRecord = Mapping[str, Any]
 """A method of an axis: its ``name``, its ``options``, and its ``model`` (``name`` and ``sha256``), or ``None``."""
@@ -121,15 +125,6 @@ class Tally:
         for name in _LARGEST:
             setattr(self, name, max(getattr(self, name), getattr(other, name)))
 
-    def copy(self) -> Tally:
-        """The same numbers in another tally."""
-        copied = Tally()
-        for name in _COUNTERS:
-            setattr(copied, name, getattr(self, name).copy())
-        for name in (*_COUNTS, *_LARGEST):
-            setattr(copied, name, getattr(self, name))
-        return copied
-
     @classmethod
     def over(cls, tallies: Iterable[Tally]) -> Tally:
         """The sum of several tallies."""
@@ -155,13 +150,10 @@ class Tally:
         Raises:
             ValueError: A count or a budget is not a number.
         """
-        counts = [count for name in _COUNTERS for count in values.get(name, {}).values()] + [
-            values[name] for name in _COUNTS
-        ]
-        if not all(type(count) is int and 0 <= count < _MOST for count in counts):
+        counts = [values.get(name, {}) for name in _COUNTERS] + [{name: values[name] for name in _COUNTS}]
+        if not all(type(count) is int and 0 <= count < _MOST for found in counts for count in found.values()):
             raise ValueError
-        if not all(_is_number(values[name]) for name in _LARGEST):
-            raise ValueError
+        check_shape(values, dict.fromkeys(_LARGEST, float))
         return cls(
             words=Counter({Outcome(name): count for name, count in values["words"].items()}),
             documents=Counter({DocumentOutcome(name): count for name, count in values["documents"].items()}),
@@ -183,10 +175,6 @@ _LARGEST = (
 )
 _MOST = 1 << 63
 """More than can be counted."""
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= sys.float_info.max  # a huge int is less than infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +211,15 @@ class Terms:
     calibration: Mapping[str, Any] | None = None
     """With a calibration: the ``targets`` that decided the epsilon, and whether it is ``data_dependent``."""
 
+    def describe(self) -> dict[str, Any]:
+        """Everything that an answer depends on besides the text, the budget, noise and versions."""
+        chosen = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _NOT_CHOSEN}
+        return {**chosen, "profile": self.profile.name}
+
+
+_NOT_CHOSEN = ("randomness", "distance", "versions", "ledger", "deniability", "calibration")
+"""Terms that follow from others, or that do not change an answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
@@ -241,47 +238,18 @@ class Certificate:
         """The certificate as JSON can hold it; one that was loaded says what its file says."""
         if self._as_read is not None:
             return dict(self._as_read)
-        terms, tally = self.terms, self.tally.as_dict()
-        return {
-            "certificate": FORMAT_VERSION,
-            "profile": terms.profile.name,
-            "claim": self.claim,
-            "neighbors": terms.profile.neighbors,
-            "not_protected": self.not_protected,
-            "budget": {
-                **self.budget.as_dict(),
-                "largest_share": terms.largest_share,
-                "largest_budget": tally["largest_budget"],
-                "largest_spent": tally["largest_spent"],
-                "largest_chunk": tally["largest_chunk"],
-            },
-            "calibration": None if terms.calibration is None else dict(terms.calibration),
-            "bounds": self.bounds,
-            "rounds": self.rounds,
-            "deniability": None if terms.deniability is None else dict(terms.deniability),
-            "decomposition": dict(terms.decomposition),
-            "distribution": dict(terms.distribution),
-            "mechanism": dict(terms.mechanism),
-            "allocation": terms.allocation,
-            "stopwords": terms.stopwords,
-            "form": terms.form,
-            "emoji": terms.emoji,
-            "identifiers": None if terms.identifiers is None else {**terms.identifiers, "found": tally["identifiers"]},
-            "distance": dict(terms.distance),
-            "randomness": dict(terms.randomness),
-            "ledger": None if terms.ledger is None else dict(terms.ledger),
-            "words": tally["words"],
-            "documents": tally["documents"],
-            "returned": {"words": tally["returned"], "documents": tally["return_bands"]},
-            "words_without_score": tally["unscored"],
-            "words_with_largest_share": tally["capped"],
-            "symbols_between_words": tally["symbols"],
-            "dropped_symbols": tally["dropped_symbols"],
-            "other_columns": self.other_columns,
-            "dropped_metadata": self.dropped_metadata,
-            "bundle": dict(terms.bundle),
-            "versions": dict(terms.versions),
-        }
+        found: dict[str, Any] = {"certificate": FORMAT_VERSION}
+        parts = {"tally": self.tally.as_dict(), "budget": self.budget.as_dict()}
+        for place, source in _PLACES.items():
+            part, _, name = source.partition(".")
+            value = parts[part][name] if part in parts else attrgetter(source)(self)
+            folder, _, last = place.rpartition(".")
+            (found.setdefault(folder, {}) if folder else found)[last] = (
+                dict(value) if isinstance(value, Mapping) else value
+            )
+        if self.terms.identifiers is not None:
+            found["identifiers"]["found"] = parts["tally"]["identifiers"]
+        return found
 
     @property
     def claim(self) -> str:
@@ -301,10 +269,15 @@ class Certificate:
         cap = self.terms.mechanism.get("cap")
         if cap is None:
             return {"words": None, "document": None}
+        largest = self.tally.largest_chunk
         if self.terms.draft_share is not None:
-            budget, largest = self.tally.largest_budget, self.terms.largest_share
-            return {"words": cap * (budget if largest is None else min(budget, largest)), "document": cap * budget}
-        return {"words": cap * self.tally.largest_chunk, "document": cap * self.tally.largest_spent}
+            largest = min(self.spent, math.inf if self.terms.largest_share is None else self.terms.largest_share)
+        return {"words": cap * largest, "document": cap * self.spent}
+
+    @property
+    def spent(self) -> float:
+        """The most that a document spent; after a draft, its whole budget, of which the draft decides the rest."""
+        return self.tally.largest_spent if self.terms.draft_share is None else self.tally.largest_budget
 
     @property
     def rounds(self) -> list[dict[str, Any]]:
@@ -371,7 +344,7 @@ class Certificate:
 
     def to_json(self) -> str:
         """The certificate as indented JSON."""
-        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return dump_record(self.as_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Certificate:
@@ -380,138 +353,95 @@ class Certificate:
         Raises:
             InputError: The file is not a certificate, or is one of another format.
         """
-        try:
-            values = json.loads(Path(path).read_bytes())
-        except OSError as error:
-            raise InputError(f"{str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{str(path)!r} is not JSON. Give a certificate that textveil wrote.") from error
-        try:
-            return cls.from_dict(values)
-        except InputError as error:
-            raise InputError(f"{str(path)!r}: {error}") from error
+        return load_record(path, cls.from_dict)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Certificate:
-        """The certificate that :meth:`as_dict` returned, now or in an earlier version.
+        """The certificate that :meth:`as_dict` returned.
 
         Raises:
             InputError: It is not a certificate, or is one of another format.
         """
-        version = values.get("certificate") if isinstance(values, dict) else None
-        if type(version) is not int:
-            raise InputError("This is not a certificate. Give one that textveil wrote.")
-        if version > FORMAT_VERSION:
-            raise InputError(
-                f"The certificate has format {version}; textveil reads up to {FORMAT_VERSION} here. Update it."
-            )
-        if version < FORMAT_VERSION:
-            raise InputError(f"The certificate has format {version}, which textveil no longer reads. Issue it again.")
-        try:
+        with reading_record(values, "certificate", FORMAT_VERSION):
             return replace(cls._parse(values), _as_read=values)
-        except (KeyError, TypeError, ValueError, AttributeError, TextveilError) as error:
-            raise InputError("The certificate is incomplete or damaged. Give one that textveil wrote.") from error
 
     @classmethod
     def _parse(cls, values: Mapping[str, Any]) -> Certificate:
+        values = {**_LATER, **values, "budget": {"largest_chunk": 0.0, **values["budget"]}}
+        check_shape(values, _SHAPE)
+        parts: dict[str, dict[str, Any]] = {"terms": {}, "budget": {}, "tally": {}, "": {}}
+        for place, source in _PLACES.items():
+            part, _, name = source.rpartition(".")
+            if part in parts:
+                folder, _, last = place.rpartition(".")
+                parts[part][name] = (values[folder] if folder else values)[last]
+        terms, tally, budget = parts["terms"], parts["tally"], parts["budget"]
+        if terms["largest_share"] is None and tally["capped"]:  # words reached a limit that is not there
+            raise ValueError
         profile = load_profile(values["profile"])
-        form = profile.choose_form(values.get("form", profile.earlier_form))  # those of earlier versions have none
-        profile = replace(profile.written(form), claim=values["claim"], neighbors=values["neighbors"])
-        for axis in ("decomposition", "distribution", "mechanism"):
-            method = values[axis]
-            if not isinstance(method["name"], str) or not isinstance(method["options"], dict):
-                raise ValueError
-            if (model := method["model"]) is not None and not all(
-                isinstance(model[name], str) for name in ("name", "sha256")
-            ):
-                raise ValueError
-        budget, returned = values["budget"], values["returned"]
-        rounds = values.get("rounds", [])  # certificates of earlier versions have none
-        if [each["round"] for each in rounds] not in ([], ["draft", "refinement"]) or not all(
-            _is_number(each["budget_share"]) for each in rounds
-        ):
-            raise ValueError
-        if not all(budget[name] is None or _is_number(budget[name]) for name in ("largest_share", "average_length")):
-            raise ValueError
-        if (
-            budget["largest_share"] is None and values["words_with_largest_share"]
-        ):  # words reached a limit that is not there
-            raise ValueError
-        if not all(isinstance(line, str) for line in (values["claim"], values["neighbors"], *values["not_protected"])):
-            raise ValueError
-        terms = Terms(
-            profile=profile,
-            decomposition=values["decomposition"],
-            distribution=values["distribution"],
-            mechanism=values["mechanism"],
-            allocation=values["allocation"],
-            stopwords=profile.choose_stopwords(values["stopwords"]),
-            form=form,
-            emoji=values["emoji"],
-            largest_share=budget["largest_share"],
-            randomness={"predictable": bool(values["randomness"]["predictable"]), **values["randomness"]},
-            distance=dict(values["distance"]),
-            bundle={**values["bundle"], "sha256": str(values["bundle"]["sha256"])},
-            versions=dict(values["versions"]),
-            draft_share=rounds[0]["budget_share"] if rounds else None,
-            ledger=_parse_ledger(values.get("ledger")),  # certificates of earlier versions have none
-            deniability=None if (found := values.get("deniability")) is None else dict(found),
-            identifiers=_parse_identifiers(values.get("identifiers")),
-            calibration=_parse_calibration(values.get("calibration")),
-        )
-        tally = Tally.from_dict(
-            {
-                "words": values["words"],
-                "documents": values["documents"],
-                "return_bands": returned["documents"],
-                "identifiers": (values.get("identifiers") or {}).get("found", {}),
-                "symbols": values["symbols_between_words"],
-                "dropped_symbols": values["dropped_symbols"],
-                "unscored": values["words_without_score"],
-                "capped": values["words_with_largest_share"],
-                "returned": returned["words"],
-                "hardly_english": 0,
-                "largest_budget": budget["largest_budget"],
-                "largest_spent": budget["largest_spent"],
-                "largest_chunk": budget.get("largest_chunk", 0.0),  # certificates of earlier versions have none
-                "largest_draft": rounds[0]["largest_spent"] if rounds else 0.0,
-                "largest_refinement": rounds[1]["largest_spent"] if rounds else 0.0,
-                "largest_refused": 0.0,
-            }
-        )
-        given = Budget(**{name: budget[name] for name in ("epsilon", "epsilon_per_word", "length", "average_length")})
-        return cls(
-            terms,
-            given,
-            tally,
-            other_columns=bool(values["other_columns"]),
-            dropped_metadata=bool(values.get("dropped_metadata", False)),
-        )
+        form = profile.choose_form(values["form"] or profile.earlier_form)
+        terms["profile"] = replace(profile.written(form), claim=values["claim"], neighbors=values["neighbors"])
+        terms |= {"form": form, "stopwords": profile.choose_stopwords(terms["stopwords"])}
+        tally["identifiers"] = (terms["identifiers"] or {}).get("found", {})
+        for name in ("identifiers", "ledger", "calibration"):
+            if (found := terms[name]) is not None:
+                terms[name] = {each: found[each] for each in _SHAPE[name][1]}
+        draft, refinement = values["rounds"] or (_NO_ROUND, _NO_ROUND)
+        terms["draft_share"] = draft["budget_share"]
+        tally |= {"largest_draft": draft["largest_spent"], "largest_refinement": refinement["largest_spent"]}
+        tally |= {"hardly_english": 0, "largest_refused": 0.0}
+        files = bool(values["other_columns"]), bool(values["dropped_metadata"])
+        return cls(Terms(**terms), Budget(**budget), Tally.from_dict(tally), *files)
 
 
-def _parse_identifiers(values: Any) -> Mapping[str, Any] | None:
-    if values is None:
-        return None
-    if values["treatment"] not in TREATMENTS or not isinstance(values["kinds"], list):
-        raise ValueError
-    return {name: values[name] for name in ("treatment", "kinds", "model")}
-
-
-def _parse_calibration(values: Any) -> Mapping[str, Any] | None:
-    if values is None:
-        return None
-    targets, dependent = dict(values["targets"]), values["data_dependent"]
-    if not all(map(_is_number, targets.values())) or not isinstance(dependent, bool):
-        raise ValueError
-    return {"targets": targets, "data_dependent": dependent}
-
-
-def _parse_ledger(values: Any) -> Mapping[str, Any] | None:
-    if values is None:
-        return None
-    from textveil.ledger import REPEATS
-
-    limit, repeat = values["budget_per_document"], values["repeat"]
-    if not (limit is None or _is_number(limit)) or repeat not in REPEATS:
-        raise ValueError
-    return {"budget_per_document": limit, "repeat": repeat}
+_PLACES = {
+    "profile": "terms.profile.name",
+    "claim": "claim",
+    "neighbors": "terms.profile.neighbors",
+    "not_protected": "not_protected",
+    **{f"budget.{name}": f"budget.{name}" for name in ("epsilon", "epsilon_per_word", "length", "average_length")},
+    "budget.largest_share": "terms.largest_share",
+    **{f"budget.{name}": f"tally.{name}" for name in ("largest_budget", "largest_spent", "largest_chunk")},
+    "calibration": "terms.calibration",
+    "bounds": "bounds",
+    "rounds": "rounds",
+    **{name: f"terms.{name}" for name in ("deniability", "decomposition", "distribution", "mechanism", "allocation")},
+    **{name: f"terms.{name}" for name in ("stopwords", "form", "emoji", "identifiers", "distance", "randomness")},
+    "ledger": "terms.ledger",
+    "words": "tally.words",
+    "documents": "tally.documents",
+    "returned.words": "tally.returned",
+    "returned.documents": "tally.return_bands",
+    "words_without_score": "tally.unscored",
+    "words_with_largest_share": "tally.capped",
+    "symbols_between_words": "tally.symbols",
+    "dropped_symbols": "tally.dropped_symbols",
+    "other_columns": "other_columns",
+    "dropped_metadata": "dropped_metadata",
+    "bundle": "terms.bundle",
+    "versions": "terms.versions",
+}
+"""Where the JSON has what, in its order."""
+_LATER: dict[str, Any] = {
+    **dict.fromkeys(("form", "deniability", "identifiers", "ledger", "calibration")),
+    "rounds": [],
+    "dropped_metadata": False,
+}
+"""What certificates of earlier versions do not have."""
+_NO_ROUND = {"budget_share": None, "largest_spent": 0.0}
+_METHOD = {"name": str, "options": dict, "model": (None, {"name": str, "sha256": str})}
+_SHAPE: dict[str, Any] = {
+    **dict.fromkeys(("profile", "claim", "neighbors", "allocation", "emoji"), str),
+    **dict.fromkeys(("decomposition", "distribution", "mechanism"), _METHOD),
+    **dict.fromkeys(("distance", "versions"), dict),
+    "not_protected": [str],
+    "budget": {"largest_share": (None, float), "average_length": (None, float)},
+    "calibration": (None, {"targets": {str: float}, "data_dependent": bool}),
+    "rounds": [{"round": ("draft", "refinement"), "budget_share": float, "largest_spent": float}],
+    "deniability": (None, dict),
+    "identifiers": (None, {"treatment": TREATMENTS, "kinds": list, "model": dict}),
+    "randomness": {"predictable": bool},
+    "ledger": (None, {"budget_per_document": (None, float), "repeat": REPEATS}),
+    "bundle": {"sha256": str},
+}
+"""The shape of the values whose types matter to readers."""

@@ -43,34 +43,28 @@ class Client:
 
     def obfuscate(self, text: str, **settings: Any) -> dict[str, Any]:
         """Obfuscate one text."""
-        return self._post("/obfuscate", {"text": text, **self._settings, **settings})
+        return self._call("POST", "/obfuscate", json={"text": text, **self._settings, **settings})
 
     def obfuscate_all(self, texts: Iterable[str | None], **settings: Any) -> dict[str, Any]:
         """Obfuscate several texts; a missing one is ``None``."""
-        return self._post("/obfuscate", {"texts": list(texts), **self._settings, **settings})
+        return self._call("POST", "/obfuscate", json={"texts": list(texts), **self._settings, **settings})
 
     def find_methods(self) -> dict[str, Any]:
         """What requests may choose."""
         return self._call("GET", "/methods")
 
-    def _post(self, route: str, body: dict[str, Any]) -> dict[str, Any]:
-        return self._call("POST", route, json=body)
-
     def _call(self, method: str, route: str, **options: Any) -> dict[str, Any]:
-        try:
-            answer = self._http.request(method, route, **options)
-        except self._failures as error:
-            name = type(error).__name__
-            raise ServiceError(f"The service cannot be reached ({name}). Check the `url`.", 503, name) from error
-        return self._read(answer)
-
-    def _read(self, answer: Any) -> dict[str, Any]:
         """The content of an answer.
 
         Raises:
             ParameterError: The service refused a parameter.
             ServiceError: It refused the request for another reason, or failed.
         """
+        try:
+            answer = self._http.request(method, route, **options)
+        except self._failures as error:
+            name = type(error).__name__
+            raise ServiceError(f"The service cannot be reached ({name}). Check the `url`.", 503, name) from error
         try:
             content = answer.json()
         except ValueError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,10 +48,6 @@ class Estimate(NamedTuple):
         count = round(share * draws)
         return cls(share, bound_below(count, draws, RISK / 2), bound_above(count, draws, RISK / 2))
 
-    def as_dict(self) -> dict[str, float]:
-        """The estimate as JSON can hold it."""
-        return self._asdict()
-
 
 class Replacements:
     """The probabilities of all entries to replace some words, at one share.
@@ -80,25 +75,15 @@ class Replacements:
         self.mechanism = mechanism
         self.rows = rows
         self.share = share
-        self.exact = isinstance(mechanism, Exponential)
-        self.draws = None if self.exact else draws
-        self.probabilities: Floats = self._compute(spelled) if self.exact else self._simulate(spelled, draws)
+        self.draws = None if isinstance(mechanism, Exponential) else draws
+        self.probabilities: Floats = (
+            _compute_all(mechanism, rows, share, spelled)
+            if isinstance(mechanism, Exponential)
+            else self._simulate(spelled, draws)
+        )
         """A row for every word, and a column for every entry that may be written."""
-        places = np.searchsorted(mechanism.space.writable, rows)
-        found = mechanism.space.writable[np.minimum(places, len(mechanism.space.writable) - 1)] == rows
-        self._own = np.where(found & (rows != UNKNOWN), places, UNKNOWN)
+        self._own = _find_columns(mechanism, rows)
         """The column of each word itself; ``UNKNOWN`` for a word that is never written."""
-
-    def _compute(self, spelled: Floats | None) -> Floats:
-        mechanism = self.mechanism
-        if not isinstance(mechanism, Exponential):
-            raise TypeError
-        points, shares = mechanism.space.place(self.rows, spelled), np.full(len(self.rows), self.share)
-        probabilities: Floats = np.empty((len(points), len(mechanism.space.writable)))
-        for start in range(0, len(points), BLOCK):
-            part = slice(start, start + BLOCK)
-            np.exp(mechanism.log_channel(points[part], shares[part]), out=probabilities[part])
-        return probabilities
 
     def _simulate(self, spelled: Floats | None, draws: int) -> Floats:
         """Frequencies of draws, which are the same ones each time: no text is protected by them."""
@@ -138,6 +123,15 @@ class Replacements:
         return [Estimate(*map(float, counted)) for counted in zip(*counts, strict=True)]
 
 
+def _compute_all(mechanism: Exponential, rows: RowNumbers, share: float, spelled: Floats | None) -> Floats:
+    points, shares = mechanism.space.place(rows, spelled), np.full(len(rows), share)
+    probabilities: Floats = np.empty((len(points), len(mechanism.space.writable)))
+    for start in range(0, len(points), BLOCK):
+        part = slice(start, start + BLOCK)
+        np.exp(mechanism.log_channel(points[part], shares[part]), out=probabilities[part])
+    return probabilities
+
+
 def _find_levels(draws: int) -> tuple[float, float]:
     """The frequencies above which a probability is surely, and possibly, more than ``LIKELY``."""
     first = next(count for count in range(draws + 1) if bound_below(count, draws, RISK / 2) > LIKELY)
@@ -161,11 +155,9 @@ def describe_deniability(mechanism: Mechanism, entries: RowNumbers, shares: Mapp
     described = []
     for meaning, share in shares.items():
         found = Replacements(mechanism, distinct, share, draws=SMALL_DRAWS)
-        stays, others = (
-            [estimate.value for estimate in values] for values in (found.find_stays(), found.count_others())
-        )
         quantiles = {
-            name: _take_quantiles(np.array(values)[places]) for name, values in (("stays", stays), ("others", others))
+            name: _take_quantiles(np.array([each.value for each in estimates])[places])
+            for name, estimates in (("stays", found.find_stays()), ("others", found.count_others()))
         }
         described.append({"meaning": meaning, "share": share, **quantiles})
     return {"method": "exact" if exact else "simulated", "words": len(words), "shares": described}
@@ -179,8 +171,7 @@ ALTERNATIVES_BLOCK = 32
 """Chunks whose probabilities are computed at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alternatives:
+class Alternatives(NamedTuple):
     """The most probable replacements of a chunk. They reveal the original, so they are for its owner only."""
 
     stays: float
@@ -193,8 +184,7 @@ class Alternatives:
 
 def has_closed_form(mechanism: Mechanism | type[Mechanism]) -> bool:
     """Whether the probabilities of replacements can be computed."""
-    kind = mechanism if isinstance(mechanism, type) else type(mechanism)
-    return issubclass(kind, Exponential)
+    return isinstance(mechanism, Exponential) or (isinstance(mechanism, type) and issubclass(mechanism, Exponential))
 
 
 def list_alternatives(
@@ -222,10 +212,9 @@ def list_alternatives(
         probabilities = np.exp(_compute(mechanism, request, chosen, part))
         own, drawn = (_find_columns(mechanism, rows[part]) for rows in (request.rows, chosen))
         for row, stays, taken in zip(probabilities, own, drawn, strict=True):
-            best = np.argsort(-row, kind="stable")[:number] if number >= len(row) else _find_best(row, number)
             listed = tuple(
                 (spoken(mechanism.vectors.entries[mechanism.space.writable[column]]), float(row[column]))
-                for column in best
+                for column in _find_best(row, number)
             )
             found.append(Alternatives(0.0 if stays == UNKNOWN else float(row[stays]), float(row[taken]), listed))
     return found
@@ -252,6 +241,6 @@ def _find_columns(mechanism: Mechanism, rows: RowNumbers) -> RowNumbers:
 
 
 def _find_best(row: Floats, number: int) -> RowNumbers:
-    best = np.argpartition(-row, number)[:number]
+    best = np.argpartition(-row, number)[:number] if number < len(row) else np.arange(len(row))
     found: RowNumbers = best[np.argsort(-row[best], kind="stable")]
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -69,6 +70,7 @@ class DraftedText(NamedTuple):
         return mechanism.regroup(self.words, starts, np.array(rows, dtype=np.int64))
 
 
+@dataclass
 class Drafter:
     """Writes drafts: every word is a chunk, all shares of a document are equal, and only single words are written.
 
@@ -79,48 +81,44 @@ class Drafter:
         largest_share: The largest share of a word in both rounds together.
     """
 
-    def __init__(
-        self, mechanism: Mechanism, spelling: Spelling | None, *, draft_share: float, largest_share: float
-    ) -> None:
-        single = mechanism.vectors.limit_to_words()
+    mechanism: Mechanism
+    spelling: Spelling | None
+    draft_share: float
+    largest_share: float
+
+    def __post_init__(self) -> None:
+        single = self.mechanism.vectors.limit_to_words()
         if not len(single.writable):
             raise ProfileError("The vocabulary has no single word to write, so it allows no draft. Use another bundle.")
-        self._mechanism = mechanism if single is mechanism.vectors else mechanism.rebuild(single)
-        self._spelling = spelling
-        self._draft_share = draft_share
-        self._largest_share = largest_share
+        if single is not self.mechanism.vectors:
+            self.mechanism = self.mechanism.rebuild(single)
 
     def leave(self, shares: Sequence[float]) -> list[float]:
         """What drafts leave of the shares of words."""
-        return [(1 - self._draft_share) * share for share in shares]
+        return [(1 - self.draft_share) * share for share in shares]
 
     def write(
         self, documents: Sequence[Document], budget: Budget, generators: Sequence[np.random.Generator]
     ) -> list[DraftedText]:
         """The drafts of some documents, each with its own generator."""
         requests = [self._request(*parts, budget) for parts in zip(documents, generators, strict=True)]
-        return [self._read(draft) for draft in self._mechanism.draft(requests)]
+        return [self._read(draft) for draft in self.mechanism.draft(requests)]
 
     def _request(self, document: Document, generator: np.random.Generator, budget: Budget) -> Request:
         """What the mechanism is asked; besides the words, it depends on nothing but their number."""
         number = len(document.words)
-        share = self._draft_share * min(budget.of(number) / max(number, 1), self._largest_share)
-        rows = np.array([self._mechanism.vectors.find(word) for word in document.words], dtype=np.int64)
+        share = self.draft_share * min(budget.of(number) / max(number, 1), self.largest_share)
+        rows = np.array([self.mechanism.vectors.find(word) for word in document.words], dtype=np.int64)
         unknown = [word for word, row in zip(document.words, rows, strict=True) if row == UNKNOWN]
-        spelled = None if self._spelling is None else self._spelling.place(unknown)
+        spelled = None if self.spelling is None else self.spelling.place(unknown)
         return Request(rows, np.full(number, share), generator, spelled)
 
     def _read(self, draft: Draft) -> DraftedText:
-        entries = self._mechanism.vectors.entries
+        entries = self.mechanism.vectors.entries
         document = Document.parse(" ".join(spoken(entries[row]) for row in draft.rows))
         if len(document.words) != len(draft.rows):
             raise RuntimeError  # words of the draft and of the original would not stand side by side
         return DraftedText(document, draft)
-
-
-def spent_per_word(draft: DraftedText | None, chunk: Chunk) -> float:
-    """What a draft, if there is one, spent on each word of a chunk."""
-    return 0.0 if draft is None else draft.spend(chunk) / chunk.size
 
 
 def refuse_draft(draft_share: float | None, figure: str) -> None:

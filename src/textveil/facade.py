@@ -18,7 +18,7 @@ from textveil.obfuscator import Obfuscator
 from textveil.profiles import PROFILES
 from textveil.progress import Progress
 from textveil.results import Obfuscation
-from textveil.settings import Arguments, Settings, check_names, split_budget
+from textveil.settings import Arguments, Settings, check_names, name_bundle, split_budget
 
 CACHED = 4
 """The number of obfuscators to keep for further calls with the same settings."""
@@ -128,17 +128,11 @@ _lock = threading.Lock()
 
 def _find_obfuscator(given: Mapping[str, Any]) -> Obfuscator:
     """The obfuscator of an earlier call with the same settings, or a new one. With a seed, its texts start at 0."""
-    settings = _locate_bundle(Settings(**given))
+    settings = Settings(**given)
+    if not isinstance(settings.bundle, Bundle):
+        settings = settings.replace(bundle=name_bundle(settings.bundle))
     unseeded = settings.replace(seed=None)
     with _lock:
         found = next((pair for pair in _obfuscators if pair[0] == unseeded), None) or (unseeded, Obfuscator(unseeded))
         _obfuscators[:] = [*(pair for pair in _obfuscators if pair is not found), found][-CACHED:]
     return found[1] if settings.seed is None else found[1].with_seed(settings.seed)
-
-
-def _locate_bundle(settings: Settings) -> Settings:
-    """The settings with a whole path, since another folder may be the current one at the next call."""
-    found = settings.bundle
-    if isinstance(found, str | Path) and str(found) not in Bundle.shipped() and Path(found).exists():
-        return settings.replace(bundle=Path(found).resolve())
-    return settings

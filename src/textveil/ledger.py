@@ -11,24 +11,26 @@ import json
 import math
 import secrets
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
-from textveil.errors import LedgerError, ParameterError, SpentBudgetError
+from textveil.budget import Budget
+from textveil.certificate import REPEATS, Certificate, Repeat, Tally, Terms
+from textveil.errors import LedgerError, ParameterError
 from textveil.methods.distribution.allocation import check_budget
-from textveil.randomness import KeyedRandomness
+from textveil.outcomes import DocumentOutcome
+from textveil.randomness import KeyedRandomness, Randomness, SystemRandomness
 from textveil.registry import unknown_name
+from textveil.results import Obfuscation, Refusal
 from textveil.storage.ledger_file import LedgerFile, damaged
+from textveil.storage.score_cache import hash_text
 
-Repeat: TypeAlias = Literal["fresh", "same"]
-REPEATS: tuple[Repeat, ...] = get_args(Repeat)
 _ROUNDING = 1e-9
 """The relative error of sums of shares, which must not refuse a release."""
-_LISTED = 5
-"""The releases that a message lists."""
 _COLUMNS = "number, id, document, settings, noise, answer, epsilon, released, seal"
 
 
@@ -62,39 +64,6 @@ class Entry:
         """What the seal covers."""
         texts = (str(self.number), self.id, self.document, self.settings, self.noise or b"", self.answer)
         return (*texts, repr(self.epsilon), self.released)
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why the ledger does not allow a release."""
-
-    asked: float
-    limit: float | None
-    """The budget per document; ``None`` if the reason is that the first answer cannot be given again."""
-    spent: tuple[tuple[str, float], ...]
-    """When the document was released, and what that spent."""
-
-    @property
-    def needed(self) -> float:
-        """The budget per document that would have allowed the release; 0 if none would."""
-        return 0.0 if self.limit is None else math.fsum((self.asked, *(epsilon for _, epsilon in self.spent)))
-
-    def as_error(self) -> SpentBudgetError:
-        """The refusal as an error, with what was spent when."""
-        if self.limit is None:
-            return SpentBudgetError(
-                f"The first answer, of {self.spent[0][0]}, cannot be given again: this computer computes another one. "
-                "Nothing was released. Use the computer of the first answer, or other settings."
-            )
-        earlier = len(self.spent) - _LISTED
-        listed = [f"{epsilon:.4g} on {when}" for when, epsilon in self.spent[-_LISTED:]]
-        listed = [f"{earlier:,} earlier releases", *listed] if earlier > 0 else listed
-        spent = math.fsum(epsilon for _, epsilon in self.spent)
-        return SpentBudgetError(
-            f"This document has spent {spent:.4g} of {self.limit:.4g} ({', '.join(listed) or 'nothing so far'}). "
-            f"A release with {self.asked:.4g} would pass that. Nothing was released. Use a smaller budget. "
-            "An answer that was given with `repeat='same'` can be given again at no cost."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,3 +344,66 @@ def _is_equal(found: Any, expected: bytes) -> bool:
 
 def _reopen(path: Path, key_path: Path, budget_per_document: float | None, repeat: Repeat) -> Ledger:
     return Ledger(path, key_path=key_path, budget_per_document=budget_per_document, repeat=repeat, create=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A ledger, as an obfuscator uses it for documents with one budget.
+
+    Args:
+        ledger: The ledger.
+        terms: The terms of the obfuscator.
+        budget: The budget of every document.
+        randomness: The noise of the obfuscator.
+    """
+
+    ledger: Ledger
+    terms: Terms
+    budget: Budget
+    randomness: Randomness
+
+    def describe(self) -> dict[str, Any]:
+        """Everything besides text and noise that an answer depends on."""
+        terms = self.terms
+        others = {"calibration": terms.calibration, "versions": dict(terms.versions), "budget": self.budget.as_dict()}
+        return {**terms.describe(), **others}
+
+    def number(self, texts: Sequence[str | None], numbers: Iterator[int]) -> list[int]:
+        """The number of every text, which selects its noise.
+
+        Keyed noise is selected by a hash of settings and text, so that no two answers share it. In a run with fresh
+        noise, the position of the text is in the hash, too.
+        """
+        taken = [next(numbers) for _ in texts]
+        if not isinstance(self.randomness, KeyedRandomness):
+            return taken
+        settings = json.dumps(self.describe(), sort_keys=True)
+        positions = [None if self.ledger.repeat == "same" else number for number in taken]
+        return [
+            int.from_bytes(hash_text(settings, str(position), text or ""))
+            for position, text in zip(positions, texts, strict=True)
+        ]
+
+    def charge(
+        self, texts: Sequence[str | None], numbers: Sequence[int], results: Sequence[Obfuscation]
+    ) -> list[Obfuscation]:
+        """Record results; those that the ledger refuses are replaced by refusals. Missing texts cost nothing."""
+        asked = [
+            Release(text, result.text, result.certificate.spent, self._name_noise(number))
+            for text, number, result in zip(texts, numbers, results, strict=True)
+            if text is not None
+        ]
+        verdicts = iter(self.ledger.charge(asked, self.describe()))
+        return [
+            result if text is None or (refusal := next(verdicts)) is None else self._refuse(refusal)
+            for text, result in zip(texts, results, strict=True)
+        ]
+
+    def _name_noise(self, number: int) -> str | None:
+        if isinstance(self.randomness, SystemRandomness):
+            return None
+        return f"{self.randomness.fingerprint} {number}"
+
+    def _refuse(self, refusal: Refusal) -> Obfuscation:
+        tally = Tally(documents=Counter([DocumentOutcome.REFUSED]), largest_refused=refusal.needed)
+        return Obfuscation("", DocumentOutcome.REFUSED, (), Certificate(self.terms, self.budget, tally), refusal)

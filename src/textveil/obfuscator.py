@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -18,20 +19,22 @@ import randomgen
 
 from textveil.budget import LEVEL, Budget, BudgetArguments, check_level, find_rate
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.bundles.vectors import RowNumbers, measure_distances
 from textveil.certificate import Terms, Versions
+from textveil.deniability import describe_deniability
 from textveil.draft import refuse_draft
 from textveil.errors import BudgetError, ParameterError, ProfileError
-from textveil.figures import Figures
-from textveil.methods.decomposition import DECOMPOSERS, Decomposer
-from textveil.methods.distribution import DISTRIBUTORS, Distributor
+from textveil.methods.decomposition import DECOMPOSERS
+from textveil.methods.distribution import DISTRIBUTORS
 from textveil.methods.mechanisms import MECHANISMS, Mechanism, Request
 from textveil.methods.mechanisms.base import NO_GUARANTEE
-from textveil.methods.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE
+from textveil.methods.mechanisms.returns import LARGEST_RATE, SMALLEST_RATE, draw_entries, find_share
 from textveil.output import Writer, finish_all
 from textveil.planning import Plan, Planner
 from textveil.progress import Progress, ignore_progress
 from textveil.randomness import KeyedRandomness, Randomness, Streams, SystemRandomness
 from textveil.redaction import Screen
+from textveil.registry import Method
 from textveil.results import Obfuscation
 from textveil.settings import OtherArguments, Settings
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
@@ -39,10 +42,9 @@ from textveil.text.batches import BATCH_SIZE, batch_texts, check_batch_size
 from textveil.version import __version__
 
 if TYPE_CHECKING:
-    from textveil.accounting import Account
     from textveil.execution import Executor
     from textveil.jobs import JobReport
-    from textveil.ledger import Ledger
+    from textveil.ledger import Account, Ledger
     from textveil.profiles import Profile
 
 
@@ -84,7 +86,6 @@ class Obfuscator:
         if self.ledger is not None:
             _check_accountable(self.ledger, self.profile, self.mechanism)
         self._writer = Writer(self.profile.choose_form(chosen.form), self.profile.guards_form, chosen.keep_emoji)
-        self._figures = Figures(self.bundle, self._decomposer.name, self.mechanism)
         self.largest_share = chosen.largest_share or math.inf
         if chosen.largest_share is None and self.profile.caps_shares:
             self.largest_share = self.find_share(LARGEST_RATE)
@@ -132,7 +133,18 @@ class Obfuscator:
         """
         if isinstance(rate, bool) or not isinstance(rate, Real) or not 0 < rate < 1:
             raise ParameterError(f"`rate` must be greater than 0 and less than 1. Got {rate!r} instead.")
-        return self._figures.share(float(rate))
+        rate = float(rate)
+        found = self._find_figure(lambda: {"share": find_share(self.mechanism, rate, self._draw())}, "share", rate)
+        return float(found["share"])
+
+    def _draw(self) -> RowNumbers:
+        """Words of the bundle by their frequency."""
+        return draw_entries(self.mechanism, self.bundle.counts(self._decomposer.name))
+
+    def _find_figure(self, compute: Callable[[], dict[str, Any]], name: str, *at: Any) -> Mapping[str, Any]:
+        """What holds for the mechanism and the words of the bundle, whatever the texts: computed once and cached."""
+        key = json.dumps([name, self.mechanism.as_dict(), *at], sort_keys=True)
+        return self.bundle.find_figures(self._decomposer.name, key, compute)
 
     def add_deniability(self, budget: Budget) -> None:
         """State the deniability of public words in all certificates from now on, at the shares that a budget allows.
@@ -146,7 +158,10 @@ class Obfuscator:
         shares = {meaning: min(share, self.largest_share) for meaning, share in budget.list_shares().items()}
         if math.isfinite(self.largest_share):
             shares.setdefault("largest", self.largest_share)
-        self.terms = replace(self.terms, deniability=self._figures.deniability(shares))
+        found = self._find_figure(
+            lambda: describe_deniability(self.mechanism, self._draw(), shares), "deniability", shares
+        )
+        self.terms = replace(self.terms, deniability=found)
 
     def add_calibration(self, summary: Mapping[str, Any]) -> None:
         """State the calibration that decided the budget, in all certificates from now on."""
@@ -184,8 +199,7 @@ class Obfuscator:
         seeded.settings = self.settings.replace(seed=seed)
         seeded.randomness = seeded.settings.build_randomness()
         seeded._documents = count()
-        source = {"source": seeded.randomness.source, "predictable": seeded.randomness.predictable}
-        seeded.terms = replace(self.terms, randomness=source)
+        seeded.terms = replace(self.terms, randomness=seeded.randomness.as_dict())
         return seeded
 
     def plan(self, text: str, budget: Budget) -> tuple[Plan, Request]:
@@ -354,7 +368,7 @@ class Obfuscator:
         """The account of documents with this budget; ``None`` without a ledger."""
         if self.ledger is None:
             return None
-        from textveil.accounting import Account
+        from textveil.ledger import Account
 
         return Account(self.ledger, self.terms, budget, self.randomness)
 
@@ -376,41 +390,38 @@ class Obfuscator:
         )
 
     def _state_terms(self) -> Terms:
-        public = "public given the kept stopwords" if self.stopwords == "keep" else "public"
-        mechanism, data_independent = (
-            self.mechanism,
-            self._decomposer.data_independent and self._distributor.data_independent,
-        )
-        allocation = public if data_independent else "data-dependent"
+        mechanism, screen, bundle = self.mechanism, self._screen, self.bundle
+        if self.draft_share is not None:
+            allocation = "public given the draft"
+        elif not (self._decomposer.data_independent and self._distributor.data_independent):
+            allocation = "data-dependent"
+        else:
+            allocation = "public given the kept stopwords" if self.stopwords == "keep" else "public"
+        if mechanism.space is self._vectors:
+            distance = bundle.distance(self._decomposer.name)
+        else:
+            distance = self._find_figure(lambda: measure_distances(mechanism.space), "distance")
+        methods = (self._decomposer, self._distributor, mechanism)
         return Terms(
             profile=self.profile.stated(
                 self._writer.form,
                 drafts=self.draft_share is not None,
-                redacts=self._screen is not None and self._screen.treatment == "redact",
+                redacts=screen is not None and screen.treatment == "redact",
             ),
             decomposition=self._decomposer.as_dict(),
             distribution=self._distributor.as_dict(),
-            mechanism={
-                **mechanism.as_dict(),
-                "guarantee": mechanism.guarantee,
-                "index": mechanism.index,
-                "cap": mechanism.cap,
-            },
-            allocation=allocation if self.draft_share is None else "public given the draft",
+            mechanism=mechanism.as_dict() | {name: getattr(mechanism, name) for name in ("guarantee", "index", "cap")},
+            allocation=allocation,
             stopwords=self.stopwords,
             form=self._writer.form,
             emoji=self._writer.emoji,
             largest_share=self.largest_share if math.isfinite(self.largest_share) else None,
-            randomness={"source": self.randomness.source, "predictable": self.randomness.predictable},
-            distance=self._figures.distance(),
-            bundle={
-                "name": self.bundle.manifest.name,
-                "version": self.bundle.manifest.version,
-                "sha256": self.bundle.hash,
-            },
-            versions=Versions(partial(_list_versions, self._decomposer, self._distributor, mechanism, self._screen)),
+            randomness=self.randomness.as_dict(),
+            distance=distance,
+            bundle={"name": bundle.manifest.name, "version": bundle.manifest.version, "sha256": bundle.hash},
+            versions=Versions(partial(_list_versions, methods, {} if screen is None else screen.finder.versions)),
             draft_share=self.draft_share,
-            identifiers=None if self._screen is None else self._screen.as_dict(),
+            identifiers=None if screen is None else screen.as_dict(),
             ledger=None if self.ledger is None else self.ledger.as_dict(),
         )
 
@@ -425,21 +436,16 @@ def _check_accountable(ledger: Ledger, profile: Profile, mechanism: Mechanism) -
         )
 
 
-def _list_versions(
-    decomposer: Decomposer, distributor: Distributor, mechanism: Mechanism, screen: Screen | None
-) -> dict[str, str]:
+def _list_versions(methods: Iterable[Method], others: Mapping[str, str]) -> dict[str, str]:
     import platform
 
-    return {
+    own = {
         "textveil": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "randomgen": randomgen.__version__,
-        **decomposer.software,
-        **distributor.software,
-        **mechanism.software,
-        **({} if screen is None else screen.finder.versions),
     }
+    return own | {name: version for each in methods for name, version in each.software.items()} | dict(others)
 
 
 def _rebuild(settings: Settings, randomness: Randomness) -> Obfuscator:

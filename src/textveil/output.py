@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from textveil.budget import Budget
 from textveil.bundles.vectors import UNKNOWN
 from textveil.certificate import Certificate, Tally, Terms, name_band
-from textveil.draft import spent_per_word
 from textveil.outcomes import DocumentOutcome, Outcome
 from textveil.planning import Plan
 from textveil.profiles import Form
@@ -145,7 +144,7 @@ class _Outline:
     def count(self, entries: Sequence[str], *, missing: bool) -> tuple[Tally, DocumentOutcome]:
         """The tally and the outcome of a document."""
         same = [size for size, key, entry in zip(self._sizes, self._keys, entries, strict=True) if entry.lower() == key]
-        tally = self._tally.copy()
+        tally = Tally.over([self._tally])
         tally.returned = sum(same)
         if entries:
             tally.return_bands[name_band(tally.returned, sum(self._sizes))] += 1
@@ -165,7 +164,7 @@ def _count(plan: Plan) -> Tally:
     tally = Tally(largest_budget=plan.epsilon)
     words: dict[Outcome, int] = {}
     unknown = 0
-    for (start, stop), row, share, given, became in plan.chunks:
+    for (start, stop), row, share, given, became, _ in plan.chunks:
         words[became] = words.get(became, 0) + stop - start
         if row == UNKNOWN and stop - start == 1 and became in _UNKNOWN_OUTCOMES:
             unknown += 1
@@ -173,14 +172,12 @@ def _count(plan: Plan) -> Tally:
             tally.capped += stop - start
     tally.words = Counter(words)
     tally.hardly_english = int(_is_hardly_english(unknown, len(plan.document.words)))
-    shares = [planned.share for planned in plan.chunks]
-    tally.largest_spent = math.fsum(shares)
-    if plan.draft is not None:
+    tally.largest_spent = math.fsum(planned.share for planned in plan.chunks)
+    if plan.read is not plan.document:
         tally.largest_refinement = tally.largest_spent
-        tally.largest_draft = math.fsum(plan.draft.spend(planned.chunk) for planned in plan.chunks)
+        tally.largest_draft = math.fsum(planned.spent for planned in plan.chunks)
         tally.largest_spent = tally.largest_draft + tally.largest_refinement
-        shares = [planned.share + spent_per_word(plan.draft, planned.chunk) for planned in plan.chunks]
-    tally.largest_chunk = max(shares, default=0.0)
+    tally.largest_chunk = max((each.share + each.spent / each.chunk.size for each in plan.chunks), default=0.0)
     if None in plan.scores:
         pairs = zip(plan.kept, plan.scores, strict=True)
         tally.unscored = sum(score is None and not keeps for keeps, score in pairs)
@@ -211,7 +208,7 @@ def _describe_chunks(plan: Plan) -> Iterator[ObfuscatedChunk]:
     else:
         text = plan.document.text
         places = list(zip((planned.chunk for planned in plan.chunks), plan.list_spans(), strict=True))
-    scores, draft = tuple(plan.scores), plan.draft
+    scores, read = tuple(plan.scores), None if plan.read is plan.document else plan.read
     for (located, (start, stop)), planned in zip(places, plan.chunks, strict=True):
         chunk = planned.chunk
         yield ObfuscatedChunk(
@@ -221,6 +218,6 @@ def _describe_chunks(plan: Plan) -> Iterator[ObfuscatedChunk]:
             planned.share,
             planned.outcome,
             None,
-            None if draft is None else draft.document.written(chunk),
-            0.0 if draft is None else draft.spend(chunk),
+            None if read is None else read.written(chunk),
+            planned.spent,
         )

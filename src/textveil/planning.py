@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from textveil.budget import Budget
 from textveil.bundles.spelling import Spelling
 from textveil.bundles.vectors import UNKNOWN, Floats
-from textveil.draft import DraftedText, Drafter, average_words, spent_per_word
+from textveil.draft import DraftedText, Drafter, average_words
 from textveil.methods.decomposition import Decomposer
 from textveil.methods.distribution import Distributor, Score
 from textveil.methods.distribution.allocation import allocate
@@ -112,6 +112,8 @@ class PlannedChunk(NamedTuple):
     given: float
     """The share before it was cut down to the largest one."""
     outcome: Outcome
+    spent: float = 0.0
+    """What a draft spent on the chunk before."""
 
 
 @dataclass(slots=True)
@@ -201,46 +203,29 @@ def divide(
     )
 
 
+@dataclass
 class Planner:
-    """Splits documents into chunks, divides budgets over them, and decides which of them the mechanism is asked for.
+    """Splits documents into chunks, divides budgets over them, and decides which of them the mechanism is asked for."""
 
-    Args:
-        decomposer: Splits documents.
-        distributor: Scores words.
-        mechanism: Perturbs chunks, and drafts.
-        profile: The rules.
-        stopwords: Whether stopwords are kept.
-        largest_share: The largest share of a chunk.
-        draft_share: The part of the budget for drafts; ``None`` without them.
-        spelling: Places words that the vocabulary of the mechanism lacks.
-        screen: Finds identifiers.
-    """
+    decomposer: Decomposer
+    distributor: Distributor
+    mechanism: Mechanism
+    """Perturbs chunks, and drafts."""
+    _: KW_ONLY
+    profile: Profile
+    stopwords: Stopwords
+    largest_share: float
+    draft_share: float | None = None
+    """The part of the budget for drafts; ``None`` without them."""
+    spelling: Spelling | None = None
+    """Places words that the vocabulary of the mechanism lacks."""
+    screen: Screen | None = None
 
-    def __init__(
-        self,
-        decomposer: Decomposer,
-        distributor: Distributor,
-        mechanism: Mechanism,
-        *,
-        profile: Profile,
-        stopwords: Stopwords,
-        largest_share: float,
-        draft_share: float | None = None,
-        spelling: Spelling | None = None,
-        screen: Screen | None = None,
-    ) -> None:
-        self._decomposer = decomposer
-        self._distributor = distributor
-        self._mechanism = mechanism
-        self._vectors = mechanism.vectors
-        self._profile = profile
-        self._stopwords: Stopwords = stopwords
-        self._largest_share = largest_share
-        self._spelling = spelling
-        self._screen = screen
+    def __post_init__(self) -> None:
+        self._vectors = self.mechanism.vectors
         self._drafter = None
-        if draft_share is not None:
-            self._drafter = Drafter(mechanism, spelling, draft_share=draft_share, largest_share=largest_share)
+        if self.draft_share is not None:
+            self._drafter = Drafter(self.mechanism, self.spelling, self.draft_share, self.largest_share)
 
     def ask(
         self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
@@ -250,7 +235,7 @@ class Planner:
         A text that comes again has the plan that it had before, if equal texts have equal plans to the last bit: not if
         scores are those of a model or of a draft.
         """
-        if self._drafter is not None or self._screen is not None or not self._distributor.data_independent:
+        if self._drafter is not None or self.screen is not None or not self.distributor.data_independent:
             return self._ask_each(texts, budget, streams)
         firsts: dict[str, int] = {}
         for number, text in enumerate(texts):
@@ -269,7 +254,7 @@ class Planner:
     def _ask_each(
         self, texts: Sequence[str], budget: Budget, streams: Sequence[np.random.Generator]
     ) -> tuple[list[Plan], list[Request]]:
-        screened = None if self._screen is None else self._screen.screen(texts)
+        screened = None if self.screen is None else self.screen.screen(texts)
         documents = list(map(Document.parse, texts)) if screened is None else [each.document for each in screened]
         drafts = None if self._drafter is None else self._drafter.write(documents, budget, streams)
         plans = self.plan(documents, budget, screened, drafts)
@@ -293,10 +278,10 @@ class Planner:
         found: Sequence[Screened | None] = screened or [None] * len(documents)
         drafted: Sequence[DraftedText | None] = drafts or [None] * len(documents)
         read = documents if drafts is None else [draft.document for draft in drafts]
-        scores = self._distributor.score(read)
-        chunks = self._decomposer.decompose(read)
-        codes = [list_codes(document, self._profile, each) for document, each in zip(documents, found, strict=True)]
-        kept = mark_kept(documents, codes, profile=self._profile, stopwords=self._stopwords)
+        scores = self.distributor.score(read)
+        chunks = self.decomposer.decompose(read)
+        codes = [list_codes(document, self.profile, each) for document, each in zip(documents, found, strict=True)]
+        kept = mark_kept(documents, codes, profile=self.profile, stopwords=self.stopwords)
         for marks, each in zip(kept, found, strict=True):
             for position in () if each is None else each.marked:
                 marks[position] = False
@@ -317,7 +302,7 @@ class Planner:
             stream,
             self._spell(plan, [planned.chunk for planned in asked if planned.row == UNKNOWN]),
             np.array(context, dtype=np.int64),
-            None if plan.draft is None else plan.draft.regroup(self._mechanism, [planned.chunk for planned in asked]),
+            None if plan.draft is None else plan.draft.regroup(self.mechanism, [planned.chunk for planned in asked]),
         )
 
     def _spell(self, plan: Plan, unknown: Sequence[Chunk]) -> Floats | None:
@@ -326,13 +311,13 @@ class Planner:
         A code, such as a phone number, has no position of its own: it stays at the center. A chunk of several words
         that were found in a draft is at the mean of its words.
         """
-        if plan.draft is not None and self._spelling is None:
-            return average_words(self._mechanism, plan.document, unknown)
+        if plan.draft is not None and self.spelling is None:
+            return average_words(self.mechanism, plan.document, unknown)
         return self.place_unknown([None if chunk in plan.codes else plan.document.key(chunk) for chunk in unknown])
 
     def place_unknown(self, keys: Sequence[str | None]) -> Floats | None:
         """The positions of words that the vocabulary lacks, by their spelling; ``None`` if all are at the center."""
-        return None if self._spelling is None else self._spelling.place(keys)
+        return None if self.spelling is None else self.spelling.place(keys)
 
     def _plan(
         self,
@@ -353,7 +338,7 @@ class Planner:
         for chunk in () if screened is None else screened.redactions:
             takes_part[chunk.start] = False
         epsilon = budget.of(sum(takes_part))
-        shares = divide(self._distributor, scores, takes_part, budget=epsilon, profile=self._profile)
+        shares = divide(self.distributor, scores, takes_part, budget=epsilon, profile=self.profile)
         if self._drafter is not None:
             shares = self._drafter.leave(shares)
         spans = {code.chunk: (code.start, code.stop) for code in codes}
@@ -373,11 +358,11 @@ class Planner:
         if plan.kept[place]:
             return PlannedChunk(chunk, row, 0.0, 0.0, _KEPT_STOPWORD)
         given = plan.shares[place]
-        share = given if given < self._largest_share else self._largest_share
+        share = given if given < self.largest_share else self.largest_share
         if row != UNKNOWN and share != 0:
             return PlannedChunk(chunk, row, share, given, _PERTURBED)
         released = Outcome.KEPT_UNKNOWN if row == UNKNOWN else Outcome.KEPT_NO_SHARE
-        return PlannedChunk(chunk, row, share, given, released if self._profile.releases_unperturbed else Outcome.DRAWN)
+        return PlannedChunk(chunk, row, share, given, released if self.profile.releases_unperturbed else Outcome.DRAWN)
 
     def _plan_chunk(self, plan: Plan, chunk: Chunk) -> Iterator[PlannedChunk]:
         document, is_code = plan.document, chunk in plan.codes
@@ -388,22 +373,23 @@ class Planner:
         if all(plan.kept[chunk.start : chunk.stop]):
             yield PlannedChunk(chunk, row, 0.0, 0.0, Outcome.KEPT_STOPWORD)
             return
-        if chunk.size > 1 and not is_code and self._profile.backs_off and plan.read.key(chunk) not in self._vectors:
+        if chunk.size > 1 and not is_code and self.profile.backs_off and plan.read.key(chunk) not in self._vectors:
             for part in back_off(
                 plan.read, chunk, known=self._vectors, longest=self._vectors.longest, stopwords=ENGLISH
             ):
                 yield from self._plan_chunk(plan, part)
             return
         given = math.fsum(plan.shares[chunk.start : chunk.stop])
-        share = min(given, self._largest_share - spent_per_word(plan.draft, chunk))
-        released = self._profile.releases_unperturbed and not (plan.screened and plan.screened.is_marked(chunk))
+        spent = 0.0 if plan.draft is None else plan.draft.spend(chunk)
+        share = min(given, self.largest_share - spent / chunk.size)
+        released = self.profile.releases_unperturbed and not (plan.screened and plan.screened.is_marked(chunk))
         if row == UNKNOWN and not (chunk.size > 1 and plan.draft is not None and self._knows_word(document, chunk)):
             outcome = Outcome.KEPT_UNKNOWN if released else Outcome.DRAWN
         elif share == 0:
             outcome = Outcome.KEPT_NO_SHARE if released else Outcome.DRAWN
         else:
             outcome = Outcome.PERTURBED
-        yield PlannedChunk(chunk, row, share, given, outcome)
+        yield PlannedChunk(chunk, row, share, given, outcome, spent)
 
     def _knows_word(self, document: Document, chunk: Chunk) -> bool:
         """Whether the vocabulary has a word of a chunk."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from textveil.budget import Budget, Length
 from textveil.errors import ProfileError
 from textveil.registry import unknown_name
+
+S = TypeVar("S", bound=str)
 
 Stopwords: TypeAlias = Literal["keep", "perturb"]
 Form: TypeAlias = Literal["keep", "plain", "bare"]
@@ -68,20 +70,17 @@ class Profile:
 
     def choose_stopwords(self, wanted: str | None) -> Stopwords:
         """The way to treat stopwords: as wanted, if the profile allows it."""
-        for choice in self.stopwords:
-            if wanted in (None, choice):
-                return choice
-        raise self._refuse("stopwords", wanted, self.stopwords)
+        return self._choose("stopwords", wanted, self.stopwords)
 
     def choose_form(self, wanted: str | None) -> Form:
         """The way to write a text: as wanted, if the profile allows it."""
-        for choice in self.forms:
+        return self._choose("form", wanted, self.forms)
+
+    def _choose(self, parameter: str, wanted: str | None, allowed: tuple[S, ...]) -> S:
+        for choice in allowed:
             if wanted in (None, choice):
                 return choice
-        raise self._refuse("form", wanted, self.forms)
-
-    def _refuse(self, parameter: str, wanted: str | None, allowed: tuple[str, ...]) -> ProfileError:
-        return ProfileError(
+        raise ProfileError(
             f"The profile {self.name!r} needs `{parameter}` to be {' or '.join(map(repr, allowed))}. "
             f"Got {wanted!r} instead."
         )
@@ -146,17 +145,16 @@ STRICT = Profile(
     ),
 )
 
-PAPER = Profile(
+PAPER = replace(
+    STRICT,
     name="paper",
     releases_unperturbed=True,
     backs_off=False,
     stopwords=("keep",),
     forms=("keep",),
-    earlier_form="keep",
     guards_form=False,
     lengths=("average", "own"),
     caps_shares=False,
-    public_allocation=False,
     missing="zero",
     neighbors=f"{STRICT.neighbors}, all of them chunks that are perturbed",
     claim=(
@@ -166,18 +164,15 @@ PAPER = Profile(
     not_protected=("words that are unknown, or got no share", *STRICT.not_protected, "symbols between words"),
 )
 
-PROVEN = Profile(
+PROVEN = replace(
+    STRICT,
     name="proven",
-    releases_unperturbed=False,
-    backs_off=True,
     stopwords=("perturb",),
     forms=("plain", "bare"),
     earlier_form="bare",
     guards_form=False,
     lengths=("own",),
-    caps_shares=True,
     public_allocation=True,
-    missing="mean",
     neighbors="any two documents with the same number of words",
     claim=(
         "The probabilities of any output differ by a factor of at most exp(sum of share * distance), word by word; "

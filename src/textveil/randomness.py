@@ -43,6 +43,10 @@ class Randomness(ABC):
     def fingerprint(self) -> str:
         """An identifier for resumed runs: equal for sources with the same streams."""
 
+    def as_dict(self) -> dict[str, Any]:
+        """The source as a certificate records it."""
+        return {"source": self.source, "predictable": self.predictable}
+
 
 class SystemRandomness(Randomness):
     """Every document gets a fresh 256-bit key from the operating system.

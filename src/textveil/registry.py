@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from textveil.errors import ParameterError, PluginError, UnknownNameError
-
-if TYPE_CHECKING:
-    from importlib import metadata
 
 T = TypeVar("T")
 M = TypeVar("M", bound="Method")
@@ -130,15 +127,11 @@ class Method(ABC):
         """
         declared = cls.list_options()
         for name in given:
+            if not declared:
+                raise ParameterError(f"The {cls.kind} {cls.name!r} has no options. Got `{name}`.")
             if name not in declared:
-                raise cls._unknown_option(name, declared)
+                raise unknown_name(f"option of the {cls.kind} {cls.name!r}", name, declared)
         return {name: option.check(given.get(name, option.default), of=cls.name) for name, option in declared.items()}
-
-    @classmethod
-    def _unknown_option(cls, name: str, declared: Iterable[str]) -> ParameterError:
-        if not declared:
-            return ParameterError(f"The {cls.kind} {cls.name!r} has no options. Got `{name}`.")
-        return unknown_name(f"option of the {cls.kind} {cls.name!r}", name, declared)
 
     @property
     def model_used(self) -> Mapping[str, str] | None:
@@ -167,7 +160,7 @@ class Method(ABC):
     @property
     def software(self) -> dict[str, str]:
         """All software that its results depend on, besides textveil itself: that of a plugin, and its ``versions``."""
-        return {**find_packages(type(self), [f"{PREFIX}{self.kind}s"]), **self.versions}
+        return {**find_packages(type(self), f"{PREFIX}{self.kind}s"), **self.versions}
 
 
 def describe_method(method: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> str:
@@ -310,8 +303,7 @@ class Registry(Generic[T]):
         return iter(self._targets)
 
     def __contains__(self, name: Any) -> bool:
-        known = name in self._targets or name in self._aliases
-        return known or any(plugin.name == name for plugin in self.list_plugins())
+        return self.resolve(name) in self.list_names()
 
 
 PREFIX = "textveil."
@@ -355,29 +347,18 @@ def find_plugins(group: str) -> tuple[Plugin, ...]:
     """The plugins of a group, by name. All installed packages are read once per process, which takes milliseconds."""
     from importlib import metadata
 
-    found = {
-        Plugin(group, entry.name, entry.value, *_name_package(entry)) for entry in metadata.entry_points(group=group)
-    }
+    found = set()
+    for entry in metadata.entry_points(group=group):
+        package = ("unknown", "0") if entry.dist is None else (entry.dist.name, entry.dist.version)
+        found.add(Plugin(group, entry.name, entry.value, *package))
     return tuple(sorted(found, key=lambda plugin: (plugin.name, plugin.package)))
 
 
-def _name_package(entry: metadata.EntryPoint) -> tuple[str, str]:
-    return ("unknown", "0") if entry.dist is None else (entry.dist.name, entry.dist.version)
-
-
-def find_packages(method: type, groups: Iterable[str]) -> dict[str, str]:
+def find_packages(method: type, group: str) -> dict[str, str]:
     """The packages, with their versions, whose plugin a class is, or one of its bases; none for our own classes."""
-    targets = {
-        f"{base.__module__}:{base.__qualname__}" for base in method.__mro__ if not base.__module__.startswith(PREFIX)
-    } - _BUILTIN
-    if not targets:
+    if method.__module__.startswith(PREFIX):
         return {}
+    targets = {f"{base.__module__}:{base.__qualname__}" for base in method.__mro__}
     return {
-        plugin.package: plugin.version
-        for group in groups
-        for plugin in find_plugins(group)
-        if plugin.target.replace(" ", "") in targets
+        plugin.package: plugin.version for plugin in find_plugins(group) if plugin.target.replace(" ", "") in targets
     }
-
-
-_BUILTIN = {"abc:ABC", "builtins:object", "typing:Generic"}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from textveil.certificate import Certificate
+from textveil.errors import SpentBudgetError
 from textveil.outcomes import DocumentOutcome, Outcome
 from textveil.text.documents import Chunk
-
-if TYPE_CHECKING:
-    from textveil.ledger import Refusal
 
 
 class ObfuscatedChunk(NamedTuple):
@@ -43,6 +42,43 @@ class ObfuscatedChunk(NamedTuple):
             "replacement": self.replacement,
             **({} if self.draft is None else {"draft": self.draft, "draft_share": self.draft_share}),
         }
+
+
+_LISTED = 5
+"""The releases that a message lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the ledger does not allow a release."""
+
+    asked: float
+    limit: float | None
+    """The budget per document; ``None`` if the reason is that the first answer cannot be given again."""
+    spent: tuple[tuple[str, float], ...]
+    """When the document was released, and what that spent."""
+
+    @property
+    def needed(self) -> float:
+        """The budget per document that would have allowed the release; 0 if none would."""
+        return 0.0 if self.limit is None else math.fsum((self.asked, *(epsilon for _, epsilon in self.spent)))
+
+    def as_error(self) -> SpentBudgetError:
+        """The refusal as an error, with what was spent when."""
+        if self.limit is None:
+            return SpentBudgetError(
+                f"The first answer, of {self.spent[0][0]}, cannot be given again: this computer computes another one. "
+                "Nothing was released. Use the computer of the first answer, or other settings."
+            )
+        earlier = len(self.spent) - _LISTED
+        listed = [f"{epsilon:.4g} on {when}" for when, epsilon in self.spent[-_LISTED:]]
+        listed = [f"{earlier:,} earlier releases", *listed] if earlier > 0 else listed
+        spent = math.fsum(epsilon for _, epsilon in self.spent)
+        return SpentBudgetError(
+            f"This document has spent {spent:.4g} of {self.limit:.4g} ({', '.join(listed) or 'nothing so far'}). "
+            f"A release with {self.asked:.4g} would pass that. Nothing was released. Use a smaller budget. "
+            "An answer that was given with `repeat='same'` can be given again at no cost."
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -216,7 +216,7 @@ class Settings:
         Raises:
             ParameterError: A method or a screen was given as an object that has no name.
         """
-        changes: dict[str, Any] = {"bundle": _name_bundle(self.bundle), "seed": None, "ledger": None}
+        changes: dict[str, Any] = {"bundle": name_bundle(self.bundle), "seed": None, "ledger": None}
         for axis, registry in AXES.items():
             if isinstance(method := getattr(self, axis), Method):
                 changes |= {axis: method.name, f"{axis}_options": _list_options(registry, method)}
@@ -279,7 +279,8 @@ def _check_share(wanted: float | None) -> float | None:
     return float(wanted) if wanted <= sys.float_info.max else math.inf  # a huge int cannot be converted
 
 
-def _name_bundle(bundle: Bundle | str | Path) -> str:
+def name_bundle(bundle: Bundle | str | Path) -> str:
+    """The name of a bundle that ships with textveil, or the whole path of another one, whatever the current folder."""
     if isinstance(bundle, Bundle):
         bundle = bundle.folder
     elif bundle in Bundle.shipped() or not Path(bundle).exists():

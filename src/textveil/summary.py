@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from textveil.certificate import Certificate
 from textveil.methods.mechanisms.base import NO_GUARANTEE
@@ -50,28 +48,24 @@ def summarize(certificate: Certificate, seconds: float) -> list[str]:
     if (screen := certificate.terms.identifiers) is not None:
         found = ", ".join(f"{kind} {count:,}" for kind, count in sorted(tally.identifiers.items())) or "none found"
         lines.append(f"identifiers    {_TREATED[screen['treatment']]}: {found}")
-    lines.append(f"budget         {describe_budget(certificate)}")
+    lines.append(f"budget         {_describe_budget(certificate)}")
     if (bound := certificate.bounds["document"]) is not None:
         lines.append(f"bound          exp({bound:.4g}) for any two documents that are neighbors, whatever their words")
     if (ledger := certificate.terms.ledger) is not None:
-        lines.append(f"ledger         {describe_ledger(ledger)}")
-    lines += describe_deniability(certificate)
+        limit, same = ledger["budget_per_document"], ledger["repeat"] == "same"
+        kept = "records all releases" if limit is None else f"at most {limit:g} per document over all releases"
+        lines.append(f"ledger         {kept}{'; the same text and settings get the same answer' if same else ''}")
+    lines += [
+        f"deniability    at the share {at['share']:.3g} ({at['meaning']}), the median word stays with "
+        f"{at['stays']['50%']:.1%} and may become {at['others']['50%']:.0f} others with more than 1% each"
+        for at in (certificate.terms.deniability or {}).get("shares", ())
+    ]
     lines.append(f"profile        {profile.name}: {certificate.claim}")
     lines.append(f"not protected  {'; '.join(certificate.not_protected)}")
     return lines
 
 
-def describe_deniability(certificate: Certificate) -> list[str]:
-    """How deniable words are, a line per share; nothing if the certificate does not say."""
-    found = certificate.terms.deniability
-    return [
-        f"deniability    at the share {at['share']:.3g} ({at['meaning']}), the median word stays with "
-        f"{at['stays']['50%']:.1%} and may become {at['others']['50%']:.0f} others with more than 1% each"
-        for at in (found or {}).get("shares", ())
-    ]
-
-
-def describe_budget(certificate: Certificate) -> str:
+def _describe_budget(certificate: Certificate) -> str:
     """The budget in a few words."""
     budget, cap = certificate.budget, certificate.terms.largest_share
     limit = "" if cap is None else f", at most {cap:.3g} per chunk"
@@ -82,13 +76,6 @@ def describe_budget(certificate: Certificate) -> str:
     if budget.average_length is not None:
         return f"{budget.epsilon_per_word:g} per word of the average length, {budget.average_length:.1f} words{limit}"
     return f"{budget.epsilon_per_word:g} per word that is perturbed{limit}"
-
-
-def describe_ledger(ledger: Mapping[str, Any]) -> str:
-    """What a ledger does, in a few words."""
-    limit, again = ledger["budget_per_document"], "; the same text and settings get the same answer"
-    bound = "records all releases" if limit is None else f"at most {limit:g} per document over all releases"
-    return bound + (again if ledger["repeat"] == "same" else "")
 
 
 def is_refused(certificate: Certificate) -> bool:

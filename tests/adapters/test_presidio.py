@@ -65,7 +65,7 @@ def test_a_seed_is_refused_since_entities_would_have_the_same_noise(engine, tiny
 def test_an_obfuscator_that_keeps_stopwords_is_refused(engine, tiny):
     with pytest.raises(ParameterError, match="would be kept"):
         anonymize(engine, epsilon=3, obfuscator=Obfuscator(tiny))
-    with pytest.raises(ParameterError, match="`seed` is a setting"):
+    with pytest.raises(ParameterError, match="`seed`"):
         anonymize(engine, epsilon=3, obfuscator=Obfuscator(tiny, stopwords="perturb"), seed=1)
 
 

@@ -20,9 +20,6 @@ def test_obfuscation_misleads_attackers(case):
     found = AttributeInference().measure(replace(case, obfuscated=case.dataset.pair(["nothing"] * 60)))
     assert found.values["baseline"] == 1
     assert found.values["static"] == found.values["adaptive"] == found.values["majority"] == pytest.approx(1 / 3)
-    assert "F1 33.3%" in found.line
-    assert "Neither can be told from chance, which has F1 " in found.line
-    assert "Without obfuscation the F1 is 100.0%" in found.line
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +42,6 @@ def test_guesses_among_ten_authors_are_recognized_as_chance(ten_authors):
     low, high = found.intervals["chance"]
     assert low < found.values["chance"] < high < 0.16
     assert found.values["adaptive"] <= high
-    assert "Neither can be told from chance, which has F1 " in found.line
     assert found.details["chance"].keys() == {"baseline", "static", "adaptive"}
     assert max(level["high"] for level in found.details["chance"].values()) == high
     assert found.values["baseline"] > 0.9
@@ -64,7 +60,6 @@ def test_values_have_intervals_over_test_texts(ten_authors):
     assert found.values.keys() == {"baseline", "static", "adaptive", "chance", "majority"}  # one seed has no deviation
     assert (found.details["test_texts"], found.details["test_texts_by_seed"]) == (60, 60)
     assert f"with F1 {found.values['static']:.1%} (95 % interval " in found.line
-    assert "Both are above chance" in found.line
     assert "There were 60 test texts." in found.line
 
 

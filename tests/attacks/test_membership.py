@@ -24,7 +24,6 @@ def test_members_of_a_model_of_originals_are_recognized():
     found = Membership().measure(make_case())
     assert found.values["auc"] == found.values["baseline"] > 0.7
     assert found.values["chance"] == 0.5
-    assert "Chance is 0.5 (0.440 to 0.560)." in found.line  # of three seeds
     assert found.intervals["auc"].low > 0.65
     assert found.caveats == ()
 
@@ -35,7 +34,6 @@ def test_a_model_of_unrelated_texts_reveals_nothing():
     found = Membership().measure(other)
     assert found.values["auc"] == pytest.approx(0.5, abs=0.1)
     assert found.values["baseline"] > 0.7
-    assert "This cannot be told from chance 0.5 (" in found.line
     low, high = found.intervals["auc"]
     assert low < 0.5 < high
 

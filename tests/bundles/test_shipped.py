@@ -174,7 +174,7 @@ def shipped_figures(shipped, monkeypatch, tmp_path):
         monkeypatch.setattr(shipped, "_figures", {})
         with monkeypatch.context() as patch:
             patch.setattr(bundle_module, "measure_distances", refuse)
-            patch.setattr("textveil.figures.find_share", refuse)
+            patch.setattr("textveil.obfuscator.find_share", refuse)
             known = find()
         monkeypatch.setattr(bundle_module, "SHIPPED", tmp_path)
         monkeypatch.setattr(shipped, "_figures", {})

@@ -21,11 +21,8 @@ def test_info_describes_the_shipped_bundle():
         "64 dimensions",
         "prior with n-grams",
         "spelling table",
-        "of the encoder all-minilm-l6-v2",
+        "all-minilm-l6-v2",
         "int8",
-        "may be written",
-        "distance between two entries",
-        "to the center",
     ):
         assert piece in result.stdout
 
@@ -37,8 +34,7 @@ def test_info_as_json():
 def test_verify_confirms_the_files_or_names_a_changed_one(copied_bundle):
     said = run("verify", copied_bundle).stdout
     assert "4 files match the manifest" in said
-    assert "words     computed again and equal: entries, dimensions, writable, storage, distance" in said
-    assert "Not checked, since the files do not show it: corpus, tokens, parameters, unit, changed_neighbours" in said
+    assert "words     vectors: computed again and equal" in said
     (copied_bundle / "words" / "vocabulary.txt").write_text("other", encoding="utf-8")
     result = run("verify", copied_bundle)
     assert result.exit_code == 1
@@ -162,7 +158,7 @@ def test_diff_names_what_changed_and_nothing_else(make_bundle):
     before = make_bundle(["tea", "cup"], version="1")
     after = make_bundle(["tea", "coffee"], version="2", matrix=before.vectors("words").matrix)
     said = run("diff", before.folder, after.folder).stdout
-    assert "version: 1 -> 2" in said
+    assert 'version: "1" -> "2"' in said
     assert "known entries: 1 added (coffee); 1 removed (cup)" in said
     assert "storage" not in said
     found = json.loads(run("diff", before.folder, after.folder, "--json").stdout)
@@ -174,6 +170,6 @@ def test_info_tells_the_origin_of_vectors_and_their_unit(make_bundle):
     options = {"source": "both", "encoder": {"name": "mine", "sha256": "ab"}, "word2vec": {"architecture": "cbow"}}
     bundle = make_bundle(parameters={"vectors": options}, standardize=True)
     said = run("info", bundle.folder).stdout
-    assert "vectors   of the encoder mine and trained with word2vec (cbow)" in said
+    assert "vectors   encoder mine and word2vec (cbow)" in said
     assert f"divided by {bundle.manifest.vectors['words']['unit']:g}, their median before" in said
     assert "size      0.0 MB" in said

@@ -13,31 +13,19 @@ def run(*arguments, **options):
     return CliRunner().invoke(app, ["decompose", *map(str, arguments)], **options)
 
 
-def test_every_decomposition_has_a_line_and_all_lines_are_aligned():
+def test_every_decomposition_has_a_line_per_sentence():
     result = run(TEXT)
     assert result.exit_code == 0, result.stderr
-    lines = result.stdout.splitlines()
-    assert [line.split()[0] for line in lines] == list(DECOMPOSERS)
-    assert lines[0] == "words    We don t live in New York City | It was out of the question"
-    assert lines[1] == "pmi      We don_t live_in_New York_City | It was out of the question"
-    assert len({line.partition(" ")[2].strip().replace("_", " ") for line in lines}) == 1
+    first, second = (block.splitlines() for block in result.stdout.split("\n\n"))
+    assert [line.split()[0] for line in first] == [line.split()[0] for line in second] == list(DECOMPOSERS)
+    assert first[:2] == ["words    We don t live in New York City", "pmi      We don_t live_in_New York_City"]
+    assert len({line.partition(" ")[2].strip().replace("_", " ") for line in second}) == 1
     assert "\x1b" not in result.stdout
-
-
-def test_long_texts_are_broken_at_the_same_words():
-    result = run("The film was shot in the United States of America by a very good crew of old friends. " * 3)
-    blocks = result.stdout.split("\n\n")
-    assert len(blocks) > 2
-    for block in blocks:
-        lines = block.strip("\n").splitlines()
-        assert len(lines) == len(list(DECOMPOSERS))
-        assert len({len(line.rstrip("_")) for line in lines}) == 1  # what goes on in the next line ends in one
-        assert max(map(len, lines)) <= 80
 
 
 def test_only_some():
     result = run(TEXT, "-d", "pos", "-d", "t_score")
-    assert [line.split()[0] for line in result.stdout.splitlines()] == ["pos", "tscore"]
+    assert [line.split()[0] for line in result.stdout.splitlines() if line] == ["pos", "tscore"] * 2
 
 
 def test_as_json():
@@ -59,7 +47,7 @@ def test_a_text_without_words(text):
 def test_a_bundle_with_fewer_lexicons(copied_bundle):
     result = run(TEXT, "--bundle", copied_bundle)
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.stdout.splitlines()] == ["words", "pos"]
+    assert [line.split()[0] for line in result.stdout.splitlines() if line] == ["words", "pos"] * 2
     assert "pmi: The bundle 'tiny' has no lexicon for 'pmi'" in result.stderr
     refused = run(TEXT, "--bundle", copied_bundle, "-d", "pmi")
     assert refused.exit_code == 1

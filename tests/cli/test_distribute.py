@@ -6,7 +6,6 @@ import pytest
 from typer.testing import CliRunner
 
 from textveil.cli.main import app
-from textveil.cli.methods import Division, draw_page
 from textveil.methods.distribution import DISTRIBUTORS
 
 TEXT = "The soup was cold and the waiter, Mr <Grzybowski>, rude."
@@ -44,11 +43,10 @@ def test_every_distribution_has_a_column():
     head = next(line for line in result.stdout.splitlines() if "uniform" in line)
     assert re.findall(r"[a-z]+", head) == ["word", *DISTRIBUTORS]
     assert "budget 14" in result.stdout
-    without = next(line for line in result.stdout.splitlines() if "no score" in line)
-    assert re.findall(r"\d+", without) == ["3", "1"]  # Mr, Grzybowski and rude for ic; Mr for YAKE
     assert "\x1b" not in result.stdout
     soup = next(line for line in result.stdout.splitlines() if "soup" in line)
     assert len(re.findall(r"\d+(?:\.\d+)?", soup)) == len(list(DISTRIBUTORS))
+    assert len(re.findall(r"\*\d", result.stdout)) == 4  # words without a score: three for ic, one for YAKE
     the = next(line for line in result.stdout.splitlines() if "│ The" in line)
     assert not re.search(r"\d", the)
 
@@ -90,10 +88,8 @@ def test_the_page_has_a_box_for_every_word(tmp_path):
     assert result.exit_code == 0, result.stderr
     written = page.read_text(encoding="utf-8")
     assert written.count("<li ") == 10 * len(list(DISTRIBUTORS))
-    assert "&lt;" not in written  # what stands between words is no word
     assert "Grzybowski" in written
-    assert "<script" not in written
-    assert not re.search(r"https?://", written)
+    assert not re.search(r"https?://|<script|<link|src=", written)
     assert run(TEXT, "--epsilon", 14, "--html", page).exit_code == 2
     assert run(TEXT, "-e", 14, "-d", "uniform", "--html", page, "--overwrite").exit_code == 0
     assert page.read_text(encoding="utf-8").count("<h2>") == 1
@@ -155,41 +151,3 @@ def test_obfuscate_takes_every_distribution():
     )
     assert json.loads(result.stdout)["certificate"]["distribution"]["options"] == {"steps": 5, "precision": "float32"}
     assert len(json.loads(result.stdout)["chunks"][1]["scores"]) == 1
-
-
-EVEN = Division(
-    "uniform", "uniform", [("The", 1.0, None), ("<soup>", 1.0, 5.0), ("was", 1.0, None), ("cold", 1.0, 5.0)]
-)
-ODD = Division("yake", "yake & co", [("The", None, None), ("<soup>", 0.25, 2.5), ("cold", None, 7.5)])
-
-
-def test_words_without_a_score_are_counted_if_they_take_part():
-    assert (EVEN.missing, ODD.missing) == (0, 1)
-
-
-def test_on_the_page_every_word_is_a_box_with_its_share():
-    page = draw_page([EVEN, ODD], 10.0)
-    assert page.count("<li ") == 7
-    assert page.count('<li class="kept">The') == 2
-    assert "&lt;soup&gt;<small>5</small>" in page
-    assert "<small>7.5</small>" in page
-    assert "<h2>yake &amp; co<span> 1 words without a score</span></h2>" in page
-    assert "How a budget of 10 is divided" in page
-
-
-def test_on_the_page_the_largest_share_is_the_darkest_and_its_letters_are_light():
-    boxes = r'<li class="(dark|light)" style="background: rgb\((\d+),(\d+),(\d+)\)"'
-    found = re.findall(boxes, draw_page([ODD], 10.0))
-    (soup, *light), (cold, *dark) = found
-    assert (soup, cold) == ("light", "dark")
-    assert sum(map(int, dark)) < sum(map(int, light))
-
-
-def test_the_page_needs_no_other_file():
-    page = draw_page([EVEN], 10.0)
-    assert page.startswith("<!doctype html>")
-    assert not re.search(r"https?://|<script|<link|src=", page)
-
-
-def test_a_text_of_stopwords_has_no_share_to_color():
-    assert "0 <span" in draw_page([Division("uniform", "uniform", [("the", 1.0, None)])], 1.0)

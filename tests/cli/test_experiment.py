@@ -57,7 +57,7 @@ def test_failures_are_listed_and_set_the_exit_code(study, monkeypatch):
         patched.setattr(METRICS.load("downstream"), "measure", lambda *_: (_ for _ in ()).throw(InputError("Too few.")))
         ran = call("run", study, "--executor", "local", "--quiet")
     assert ran.exit_code == 1
-    assert "Failed: downstream of reviews / high / words / uniform / madlib / strict and 7 more: Too few." in ran.stderr
+    assert "reviews / high / words / uniform / madlib / strict and 7 more: downstream: Too few." in ran.stderr
     assert "--retry-failed" in ran.stderr
     status = json.loads(call("status", study, "--json").stdout)
     assert (status["failed"], len(status["failures"])) == (8, 8)
@@ -173,3 +173,13 @@ def test_a_wrong_column_is_answered_with_the_key_of_the_study(make_study):  # no
     assert "no column 'body'" in ran.stderr
     assert "Fix 'datasets.reviews' in the study file." in ran.stderr
     assert "--column" not in ran.stderr
+
+
+def test_a_reason_of_a_failure_names_flags_of_the_command(study, monkeypatch):
+    def fail(*_):
+        raise InputError("Use fewer `workers`.")
+
+    monkeypatch.setattr(METRICS.load("downstream"), "measure", fail)
+    ran = call("run", study, "--executor", "local")
+    assert "Use fewer --workers." in ran.stderr
+    assert "[8/8] " in ran.stderr

@@ -123,5 +123,5 @@ def test_a_choice_of_columns_that_cannot_be_made_names_the_flag(tmp_path, signed
 def test_a_file_in_the_place_of_a_text_is_refused(signed, monkeypatch):
     result = run(signed)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"is a file. To obfuscate its texts, give --input {signed}." in result.stderr
+    assert f"give --input {signed}." in result.stderr
     assert run(str(signed.parent)).exit_code == 0  # a folder, whose name may be a word

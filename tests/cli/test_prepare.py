@@ -35,8 +35,7 @@ def test_count_reports_its_result(tmp_path, corpus):
         "count", corpus, "-o", tmp_path / "counts", "--min-count", 40, "--executor", "processes", "--workers", 2
     )
     assert result.exit_code == 0, result.stderr
-    assert "60 documents, 340 words (7 distinct) in" in result.stderr
-    assert "words/s" in result.stderr
+    assert "60 documents, 340 words (7 distinct)" in result.stderr
     assert "2-grams that occur 40 times or more: 3" in result.stdout
     assert json.loads((tmp_path / "counts" / "counts.json").read_bytes())["tokens"] == 340
 
@@ -58,7 +57,7 @@ def test_count_reports_skipped_files(tmp_path, corpus):
     corpus.rename(tmp_path / "folder" / "a.txt")
     (tmp_path / "folder" / "README").write_text("")
     result = run("count", tmp_path / "folder", "-o", tmp_path / "counts", "--executor", "local")
-    assert "Skipped files of unknown format: 1" in result.stderr
+    assert "skipped files of unknown format: 1" in result.stderr
 
 
 def test_score_writes_lexicons_and_shows_the_top_entries(tmp_path, counts):
@@ -180,18 +179,3 @@ def test_all_steps_run_with_the_options_first(tmp_path, corpus):
     result = run("--output", tmp_path / "bundle", *options, corpus)
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "bundle" / "bundle.json").is_file()
-
-
-def test_help_of_the_group_lists_the_steps():
-    shown = run("--help").stdout
-    assert "textveil prepare CORPUS... --output BUNDLE" in shown
-    for step in ("count", "score", "train", "bundle"):
-        assert f"\n  {step} " in shown
-    assert "--min-pmi" in run("--output", Path("x"), "--help").stdout  # that of all steps
-
-
-@pytest.mark.parametrize("command", ["count", "score"])
-def test_help_teaches_with_examples(command):
-    shown = run(command, "--help").stdout
-    assert "Examples:" in shown
-    assert f"textveil prepare {command}" in shown

@@ -1,11 +1,17 @@
+import io
 from pathlib import Path
 from typing import Annotated
 
 import pytest
 import typer
+from rich.console import Console
 
-from textveil.cli.reporting import reporting_errors, spell_flag
+from textveil.budget import Budget
+from textveil.certificate import Certificate, Tally
+from textveil.cli.reporting import list_warnings, reporting_errors, showing_progress, spell_flag
 from textveil.errors import BudgetError, InputError, TextveilError
+from textveil.obfuscator import Obfuscator
+from textveil.progress import ignore_progress
 
 
 def command(
@@ -64,3 +70,56 @@ def test_an_interruption_has_its_own_exit_code(capsys):
         stop()
     assert stopped.value.exit_code == 130
     assert "--resume" in capsys.readouterr().err
+
+
+def test_warnings_have_flags_for_parameters(tiny):
+    terms = Obfuscator(tiny, largest_share=2.5).terms
+    average = Budget(epsilon_per_word=1.0, length="average", average_length=2.0)
+    capped, averaged = list_warnings(Certificate(terms, average, Tally(capped=3)))
+    assert capped.endswith("To lift the limit: --largest-share inf")
+    assert "Use --length own, unless" in averaged
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test moves."""
+
+    class Clock:
+        now = 1000.0
+
+    monkeypatch.setattr("textveil.cli.reporting.time.monotonic", lambda: Clock.now)
+    return Clock
+
+
+def test_in_a_pipe_a_long_run_writes_a_line_a_minute(clock, capsys):
+    with showing_progress(quiet=False) as progress:
+        for second in range(1, 151):
+            clock.now = 1000.0 + second
+            progress("counting words", second * 100, second / 200)
+        clock.now = 1185.0
+        progress("obfuscating", 7, None)
+    assert capsys.readouterr().err.splitlines() == [
+        "counting words: 6,000 documents (30%)",
+        "counting words: 12,000 documents (60%)",
+        "obfuscating: 7 documents",
+    ]
+
+
+def test_a_short_run_and_a_quiet_one_write_nothing(clock, capsys):
+    with showing_progress(quiet=False) as progress:
+        clock.now = 1059.0
+        progress("obfuscating", 7, 0.5)
+    with showing_progress(quiet=True) as progress:
+        assert progress is ignore_progress
+    assert capsys.readouterr() == ("", "")
+
+
+def test_on_a_terminal_progress_is_shown(monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("rich.console.Console", lambda **_: Console(file=shown, force_terminal=True, width=120))
+    with showing_progress(quiet=False, unit="texts", units={"obfuscating": "rows"}) as progress:
+        progress("obfuscating", 50, 0.5)
+        progress("obfuscating", 70, 0.7)
+    assert "obfuscating" in shown.getvalue()
+    assert "70 rows" in shown.getvalue()

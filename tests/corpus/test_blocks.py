@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.corpus.conftest import DOCUMENTS, make_dataset, read, write_lines, write_parquet
 from textveil.errors import ColumnError, InputError
 from textveil.lab.corpus import inputs as blocks
-from textveil.lab.corpus.inputs import Corpus, DatasetShard, HubDataset, LineRange, RowGroups, SentLines, WholeFiles
-from textveil.tables import Layout
+from textveil.lab.corpus.inputs import Corpus, DatasetShard, FileBlock, HubDataset, LineRange, SentLines
+from textveil.tables import FileSource, Layout
 
 LAYOUT = Layout("text", None)
 
@@ -20,17 +20,25 @@ def read_block(block):
     return [text for texts in block.read() for text in texts]
 
 
+def read_range(path, start, stop):
+    return read_block(FileBlock((LineRange(path, start, stop),), LAYOUT, stop - start, {"head": start == 0}))
+
+
+def send_lines(path, content, first_line):
+    return FileBlock((SentLines(path, content, first_line),), LAYOUT, 1, {"head": first_line == 0})
+
+
 def test_files_are_read_one_after_the_other(tmp_path):
     write_lines(tmp_path / "a.txt", ["one", "two"])
     (tmp_path / "b.jsonl").write_text('{"text": "three"}\n{"text": null}\n')
-    block = WholeFiles((tmp_path / "b.jsonl", tmp_path / "a.txt"), LAYOUT, size=9)
+    block = FileBlock((FileSource(tmp_path / "b.jsonl"), FileSource(tmp_path / "a.txt")), LAYOUT, size=9)
     assert read_block(block) == ["three", None, "one", "two"]
 
 
 def test_documents_come_in_batches(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "BATCH_DOCUMENTS", 4)
     path = write_lines(tmp_path / "a.txt", DOCUMENTS[:10])
-    batches = list(WholeFiles((path,), LAYOUT, size=9).read())
+    batches = list(FileBlock((FileSource(path),), LAYOUT, size=9).read())
     assert [len(batch) for batch in batches] == [4, 4, 2]
     assert list(itertools.chain(*batches)) == DOCUMENTS[:10]
 
@@ -46,19 +54,15 @@ def test_ranges_of_any_cuts_have_every_line_once(tmp_path_factory, documents, en
     limits = sorted({0, len(content), *(cut for cut in cuts if cut < len(content))})
     found = []
     for start, stop in itertools.pairwise(limits):
-        found += [text for texts in LineRange(path, LAYOUT, start, stop).read() for text in texts]
+        found += read_range(path, start, stop)
     expected = content.decode().split("\n")
     assert found == (expected[:-1] if expected[-1] == "" else expected)
 
 
-def test_the_size_of_a_range_is_its_bytes(tmp_path):
-    assert LineRange(tmp_path / "a.txt", LAYOUT, 10, 25).size == 15
-
-
 def test_a_range_inside_one_line_is_empty(tmp_path):
     path = write_lines(tmp_path / "a.txt", ["a long line", "another"])
-    assert read_block(LineRange(path, LAYOUT, 3, 7)) == []
-    assert read_block(LineRange(path, LAYOUT, 3, 13)) == ["another"]
+    assert read_range(path, 3, 7) == []
+    assert read_range(path, 3, 13) == ["another"]
 
 
 @given(lines.filter(bool), st.integers(0, 12))
@@ -66,13 +70,13 @@ def test_sent_lines_are_read_from_the_block(tmp_path_factory, documents, cut):
     content = "".join(f"{document}\n" for document in documents)
     path = tmp_path_factory.mktemp("sent") / "a.txt.xz"  # is not opened
     first = "".join(f"{document}\n" for document in documents[:cut])
-    found = read_block(SentLines(path, LAYOUT, first.encode(), 0, 1))
-    found += read_block(SentLines(path, LAYOUT, content[len(first) :].encode(), len(documents[:cut]), 1))
+    found = read_block(send_lines(path, first.encode(), 0))
+    found += read_block(send_lines(path, content[len(first) :].encode(), len(documents[:cut])))
     assert found == documents
 
 
 def test_an_error_in_sent_lines_names_the_lines_before(tmp_path):
-    block = SentLines(tmp_path / "a.jsonl.xz", LAYOUT, b'{"text": "x"}\nbroken\n', 1500, 1)
+    block = send_lines(tmp_path / "a.jsonl.xz", b'{"text": "x"}\nbroken\n', 1500)
     with pytest.raises(InputError, match=r"a\.jsonl\.xz' after line 1,500, line 2: ") as caught:
         read_block(block)
     assert "broken" not in str(caught.value)
@@ -80,8 +84,10 @@ def test_an_error_in_sent_lines_names_the_lines_before(tmp_path):
 
 def test_row_groups_are_read_by_their_numbers(tmp_path):
     write_parquet(tmp_path / "a.parquet", DOCUMENTS, group=20)
-    assert read_block(RowGroups(tmp_path / "a.parquet", LAYOUT, 0, 2, 1)) == DOCUMENTS[:40]
-    assert read_block(RowGroups(tmp_path / "a.parquet", LAYOUT, 14, 15, 1)) == DOCUMENTS[280:]
+    source = FileSource(tmp_path / "a.parquet")
+    for start, stop in ((0, 2), (14, 15)):
+        block = FileBlock((source,), LAYOUT, 1, {"groups": range(start, stop)})
+        assert read_block(block) == DOCUMENTS[20 * start : 20 * stop]
 
 
 def test_shards_of_a_data_set_are_disjoint(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from textveil.errors import InputError
 from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus.entry_filters import REACH, Names, Use, _Sampler, find_names, uses_capitals
-from textveil.lab.corpus.inputs import Corpus, SentLines
+from textveil.lab.corpus.inputs import Corpus, FileBlock
 from textveil.lab.corpus.preparation import PrepareJob
 from textveil.lab.corpus.resumption import Reading
 from textveil.lab.corpus.settings import Labels, Selection, Training, VectorOptions
@@ -67,8 +67,7 @@ def test_spacy_reads_only_what_capitals_and_wordnet_leave_open(look, tmp_path):
 
 def test_finished_blocks_are_not_read_again(look, tmp_path, monkeypatch):
     first = look()
-    monkeypatch.setattr(SentLines, "read", lambda block: 1 / 0)
-    monkeypatch.setattr("textveil.lab.corpus.inputs.WholeFiles.read", lambda block: 1 / 0)
+    monkeypatch.setattr(FileBlock, "read", lambda block: 1 / 0)
     assert look() == first
     (tmp_path / "names" / "people" / "000000-000000.json").write_text("{")
     with pytest.raises(InputError, match="`overwrite=True` to start over"):

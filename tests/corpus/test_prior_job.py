@@ -11,7 +11,7 @@ from textveil.bundles.bundle import MANIFEST, Bundle
 from textveil.errors import BundleError, OutputError, OutputExistsError, ParameterError, UnknownNameError
 from textveil.execution.local import LocalExecutor
 from textveil.lab.corpus.inputs import Corpus
-from textveil.lab.corpus.prior_job import PriorJob
+from textveil.lab.corpus.preparation import PriorJob
 from textveil.lab.corpus.settings import PriorOptions
 from textveil.storage.atomic import hash_file
 

@@ -3,7 +3,6 @@ import pytest
 from textveil.errors import OutputExistsError, ParameterError
 from textveil.lab.corpus import MIN_COUNT, MIN_PMI, TOP_SHARE
 from textveil.lab.corpus.settings import (
-    Labels,
     PriorOptions,
     Selection,
     Thresholds,
@@ -77,16 +76,6 @@ def test_unknown_sources_and_architectures_are_refused():
         VectorOptions("encodr").check()
     with pytest.raises(ParameterError, match="Did you mean 'cbow'"):
         VectorOptions(training=Training(architecture="cbwo")).check()
-
-
-def test_labels_need_only_a_name():
-    assert Labels("mine") == Labels("mine", version="1", language="en", corpus="unknown", license="unknown")
-
-
-def test_a_prior_keeps_what_occurs_in_twenty_documents_by_default():
-    assert PriorOptions() == PriorOptions(order=3, min_documents=20, most_ngrams=1_200_000)
-    assert PriorOptions().describes({"order": 3, "min_documents": 20, "most_ngrams": 1_200_000, "tokens": 7})
-    assert not PriorOptions().describes({"order": 3, "min_documents": 5, "most_ngrams": 1_200_000})
 
 
 @pytest.mark.parametrize(

@@ -86,9 +86,9 @@ def test_a_task_writes_the_vectors_once(tokens, tmp_path):
     task = make_task(tmp_path, tokens, "words")
     assert do_train(task) == "words"
     np.testing.assert_array_equal(load_vectors(task.output), train(tokens, ENTRIES, TINY, workers=1))
-    (before,) = {path.stat().st_mtime_ns for path in task.output.iterdir()}
+    before = {path.stat().st_mtime_ns for path in task.output.iterdir()}
     do_train(task)
-    assert {path.stat().st_mtime_ns for path in task.output.iterdir()} == {before}
+    assert {path.stat().st_mtime_ns for path in task.output.iterdir()} == before
 
 
 class Recording(Executor):

@@ -86,7 +86,7 @@ def test_a_vocabulary_is_loaded_as_it_was_saved(tmp_path):
         saved.save(tmp_path / "vocabulary")
 
 
-@pytest.mark.parametrize("name", ["entries.json", "counts.npy"])
+@pytest.mark.parametrize("name", ["description.json", "counts.npy"])
 @pytest.mark.parametrize("content", [None, b"", b"{"])
 def test_a_damaged_vocabulary_is_refused(tmp_path, name, content):
     Vocabulary(["a"], np.array([1]), np.array([1]), 1).save(tmp_path / "vocabulary")

@@ -9,7 +9,7 @@ from textveil.lab.corpus.entry_filters import (
     COMMON_SHORT,
     COMMON_UNKNOWN,
     list_unfit,
-    read_unwritten,
+    read_words,
 )
 from textveil.resources import find
 
@@ -93,7 +93,7 @@ def test_a_rare_unknown_word_is_written_only_if_it_is_formed_from_known_ones():
 
 
 def test_offensive_words_are_not_written():
-    listed = sorted(read_unwritten())
+    listed = sorted(read_words("unwritten"))
     assert len(listed) > 100
     assert judge(*listed, share=COMMON, wordnet=False) == listed
     by_wordnet = ["wetback", "wetbacks", "bullshit", "son_of_a_bitch"]

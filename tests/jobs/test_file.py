@@ -206,7 +206,7 @@ def test_a_run_goes_on_only_with_the_same_part_for_the_draft(tmp_path, tiny):
     source(tmp_path)
     drafting = [Obfuscator(tiny, profile="proven", draft_share=share, seed=1) for share in (0.2, 0.3)]
     stopped(tmp_path, drafting[0])
-    with pytest.raises(ParameterError, match="other settings: draft share"):
+    with pytest.raises(ParameterError, match="other settings: draft_share"):
         job(tmp_path, resume=True).run(drafting[1])
 
 

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from textveil.budget import Budget
-from textveil.jobs.row_writer import RowWriter, read_texts
+from textveil.jobs.workers import obfuscate_rows, read_texts, write_rows
 from textveil.obfuscator import Obfuscator
 from textveil.outcomes import DocumentOutcome
 from textveil.tables import FileSource, Layout, Result, Rows, StreamSource, Writer
@@ -29,10 +29,10 @@ def seeded(tiny):
     return lambda: Obfuscator(tiny, seed=5)
 
 
-def write(obfuscator, texts=TEXTS, epsilon=30.0, **options):
+def write(obfuscator, texts=TEXTS, epsilon=30.0, first_document=None):
     writer = Recorder()
-    tally = RowWriter(obfuscator, Budget(epsilon)).write(Rows(texts, list(texts)), writer, **options)
-    return writer.written, tally
+    (done,) = obfuscate_rows(obfuscator, Budget(epsilon), [(first_document, Rows(texts, list(texts)))])
+    return writer.written, write_rows(*done, writer)
 
 
 def test_rows_are_written_once_with_their_results_in_order(seeded):
@@ -79,18 +79,6 @@ def test_without_a_number_documents_are_numbered_on(seeded):
     ((_, second),), _ = write(obfuscator, texts, epsilon=0.1)
     ((_, whole),), _ = write(seeded(), texts * 2, epsilon=0.1)
     assert first + second == whole
-
-
-def test_nothing_is_written_if_obfuscation_fails():
-    class Failing:
-        def obfuscate_all(self, texts, **_):
-            yield from ()
-            raise ZeroDivisionError
-
-    writer = Recorder()
-    with pytest.raises(ZeroDivisionError):
-        RowWriter(Failing(), 1.0).write(Rows(["a"], [None]), writer)
-    assert writer.written == []
 
 
 def test_texts_are_read_alone_and_in_order_with_progress(tmp_path):

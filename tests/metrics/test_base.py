@@ -5,7 +5,17 @@ import pytest
 from textveil.errors import InputError, ParameterError
 from textveil.lab.attacks.attribute import AttributeInference
 from textveil.lab.metrics import Dataset
-from textveil.lab.metrics.base import Case, Interval, Measurement, Metric, Need, add_constants, check_seeds, identify
+from textveil.lab.metrics.base import (
+    Case,
+    Interval,
+    Measurement,
+    Metric,
+    Need,
+    Reading,
+    add_constants,
+    check_seeds,
+    identify,
+)
 from textveil.registry import Option
 from textveil.version import __version__
 
@@ -88,9 +98,7 @@ def test_a_measurement_has_the_description_and_the_versions():
 
 
 def test_unknown_intervals_are_left_out():
-    found = Length().report(
-        "A line.", {"a": 1.0, "b": 2.0}, intervals={"a": Interval(0, 2), "b": None}, caveats=["Few."]
-    )
+    found = Length().report("A line.", {"a": Reading(1.0, Interval(0, 2)), "b": 2.0}, caveats=["Few."])
     assert found.intervals == {"a": (0, 2)}
     assert found.as_dict()["intervals"] == {"a": [0, 2]}
     assert found.caveats == ("Few.",)

@@ -86,7 +86,7 @@ def test_linkage_comes_first_and_then_the_worst(issued):
     )
     assert lines[1] == "72.0% (69.0–75.0%) of the words are unchanged."
     assert lines[2] == "52.0% of all identifiers survive."
-    assert lines[3] == "The adaptive attacker has F1 50.0% (47.0–53.0%; originals 93.0%, chance 25.0%)."
+    assert lines[3] == "The adaptive attacker F1 is 50.0% (47.0–53.0%), originals 93.0%, chance 25.0%."
     strong = build_card(measure(adaptive=0.9), issued, GOOD)
     assert read_worst(strong)[1].startswith("The adaptive attacker")
 
@@ -99,7 +99,7 @@ def test_linkage_that_was_not_measured_is_stated_with_the_figures_of_a_level(iss
 def test_the_card_and_the_trade_off_have_one_list_of_what_still_stands(issued):
     found = measure()
     lines = read_worst(build_card(found, issued, GOOD))[1:]
-    assert [line.lower() for line in lines] == [f"{each.precise}.".lower() for each in list_leaks(found.measurements)]
+    assert [line.lower() for line in lines] == [f"{each.sentence}.".lower() for each in list_leaks(found.measurements)]
 
 
 def test_an_inversion_that_reads_whole_texts_reaches_the_card(issued):

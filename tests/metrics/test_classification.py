@@ -7,11 +7,9 @@ import pytest
 from textveil.errors import ParameterError, UnknownNameError
 from textveil.lab.attacks.attribute import AttributeInference
 from textveil.lab.metrics.classification import (
-    Predictions,
     Scenario,
     build_classifier,
     majority_f1,
-    summarize,
 )
 from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.lab.metrics.dataset import Classes
@@ -54,7 +52,7 @@ def test_the_training_and_test_texts_of_each_scenario(case):
         (Scenario.STATIC, original, obfuscated),
         (Scenario.ADAPTIVE, obfuscated, obfuscated),
     ):
-        metric.score(case, scenario)
+        metric.predict(case, scenario)
         assert recorder.fitted[-1] == (trained, train, 42)
         assert recorder.tested[-1] == (tested, test)
     assert len(recorder.fitted) == 2  # the static attacker is the baseline's
@@ -136,15 +134,7 @@ def test_predictions_are_cached_for_every_test_text(case):
     for test, tested in zip(tests, found.tested, strict=True):
         assert found.true[tested].tolist() == case.dataset.attribute.codes[test].tolist()
     assert found.texts == len(set(np.concatenate(tests).tolist()))
-    assert metric.score(case, Scenario.ADAPTIVE) == [pytest.approx(1 / 3)] * 2
-
-
-def test_a_standard_deviation_needs_several_seeds():
-    true = np.array([0, 0, 1, 1])
-    tested, right, wrong = np.arange(4), np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])
-    several = Predictions(2, true, (tested, tested), (right, wrong))
-    assert summarize({"f1": several}) == {"f1": 0.5, "f1_std": 0.5}
-    assert summarize({"f1": Predictions(2, true, (tested,), (right,))}) == {"f1": 1}
+    assert metric.predict(case, Scenario.ADAPTIVE).by_seed == [pytest.approx(1 / 3)] * 2
 
 
 def test_metrics_that_name_a_classifier_share_it():

@@ -44,10 +44,6 @@ def test_words_by_reason():
     assert found.details["words"]["kept_unknown"] == ["grzybowski"]
     assert found.details["words"]["returned"][0] == "soup"
     assert (found.values["unchanged"], found.values["identical"]) == (1, 1)
-    assert found.line.startswith(
-        "100.0% of the words reach the output unchanged (95 % interval 15.8% to 100.0%), in 2 "
-    )
-    assert "in 2 of 2 texts all of them. Of all words, " in found.line
     assert "Grzybowski" not in found.line
 
 
@@ -134,7 +130,6 @@ def test_at_most_ten_worst_rows_are_listed_and_never_a_text():
     found = ClearText().measure(make_case([1] * 12 + [2]))
     assert found.details["worst_rows"] == [14, *range(2, 11)]
     assert "soup" not in json.dumps(found.as_dict()).lower()
-    assert found.line.endswith("In none of 13 documents did 80% or more of them return.")
 
 
 def test_documents_that_return_are_counted_without_chunks():
@@ -146,42 +141,13 @@ def test_documents_that_return_are_counted_without_chunks():
     assert "worst_rows" not in alone.details
 
 
-def test_the_largest_share_explains_it():
-    for share, explains in ((20.0, True), (19.0, False)):
-        line = ClearText().measure(make_case([5, 0], share=share, largest_share=20.0)).line
-        assert line.endswith("Shares of about 20 explain it: the largest share is 20.") is explains
-        assert ("explain" in line) is explains
-    assert "explain" not in ClearText().measure(make_case([1, 0], share=20.0, largest_share=20.0)).line
-    assert "explain" not in ClearText().measure(make_case([5, 0], share=99.0, largest_share=math.inf)).line
-
-
-def test_a_certificate_explains_it_by_the_shares_that_were_limited():
-    case = make_case([5, 0])
-    half = case.certificate.terms.largest_share
-    for capped, explains in ((5, True), (4, False)):
-        tally = replace(case.certificate.tally, capped=capped)
-        alone = replace(case, certificate=replace(case.certificate, tally=tally), obfuscations=None)
-        assert (f"Shares of about {half:.3g} explain it" in ClearText().measure(alone).line) is explains
-
-
-def test_a_certificate_explains_it_by_the_budget_per_word():
-    case = make_case([5, 0], largest_share=40.0)
-    for budget, explains in ((70.0, True), (10.0, False)):
-        certificate = replace(case.certificate, budget=Budget(epsilon_per_word=budget, length="own"))
-        found = ClearText().measure(replace(case, certificate=certificate, obfuscations=None))
-        assert ("Shares of about 70 explain it" in found.line) is explains
-
-
 def test_a_replay_is_told_apart_from_the_file():
     case = make_case([5, 0])
     replayed = replace(case, obfuscations=make_case([0, 1]).obfuscations)
     found = ClearText().measure(replayed)
     assert found.values["returned"] == pytest.approx(1 / 10)
-    assert found.line.endswith(
-        "In the file itself: 50.0% of the replaced words returned. In 1 of 2 documents all of them did, in 1 at least "
-        "80%. With new noise: 10.0% of the replaced words returned. In none of 2 documents did 80% or more of them "
-        "return."
-    )
+    assert "In the file itself: 50.0% of the replaced words returned." in found.line
+    assert "With new noise: 10.0% of the replaced words returned." in found.line
     assert found.details["of_file"]["documents"] == {"perturbed": 2, "verbatim": 1, "80": 1}
     assert "With new noise" not in ClearText().measure(case).line
 
@@ -189,10 +155,6 @@ def test_a_replay_is_told_apart_from_the_file():
 def test_a_text_of_stopwords_has_no_perturbed_words():
     found = ClearText().measure(obfuscate(5, texts=["the and of", "it was"]))
     assert found.values["returned"] == 0
-    assert found.line == (
-        "100.0% of the words reach the output unchanged (95 % interval 15.8% to 100.0%), in 2 of 2 texts all of them. "
-        "Of all words, 100.0% are stopwords that were kept; the mechanism chose 0.0%."
-    )
 
 
 def test_the_texts_alone_show_unchanged_words():
@@ -205,8 +167,6 @@ def test_the_texts_alone_show_unchanged_words():
     for name in ("unchanged", "identical"):
         low, high = found.intervals[name]
         assert low < found.values[name] < high
-    assert found.line.startswith("64.3% of the words reach the output unchanged (95 % interval ")
-    assert found.line.endswith("), in 20 of 60 texts all of them.")
     assert found.caveats == ()
 
 
@@ -246,15 +206,6 @@ def test_a_word_that_two_collocations_share_is_no_mismatch():
     explained = sum(found.values[reason] for reason in REASONS)
     assert found.values["unchanged"] > explained + 0.05
     assert found.caveats == tuple(describe_few(1))
-
-
-def test_the_words_that_the_mechanism_chose_are_told():
-    case = obfuscate(0.01)
-    words = case.certificate.tally.words
-    chosen = sum(count for outcome, count in words.items() if not outcome.in_clear) / words.total()
-    assert f"are stopwords that were kept; the mechanism chose {chosen:.1%}." in ClearText().measure(case).line
-    everything = obfuscate(0.01, stopwords="perturb")
-    assert "The mechanism chose all words." in ClearText().measure(everything).line
 
 
 def test_words_by_reason_have_intervals_if_chunks_are_known():

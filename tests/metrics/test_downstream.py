@@ -10,12 +10,8 @@ from textveil.randomness import SeededRandomness
 def test_unchanged_texts_are_as_good_as_the_originals(unchanged):
     found = Downstream().measure(unchanged)
     assert found.values["f1"] == found.values["original"] == 1
-    assert "with F1 100.0% (95 % interval 80.5% to 100.0%). This is above chance, which has F1 " in found.line
-    assert (
-        "With originals the F1 is 100.0% (80.5% to 100.0%). Obfuscated texts keep 100.0% (80.5% to 100.0%) of it. The "
-        "majority baseline over 2 classes is 33.3%." in found.line
-    )
-    assert found.line.endswith("There were 17 test texts.")
+    assert "with F1 100.0% (95 % interval 80.5% to 100.0%); that is 100.0% (80.5% to 100.0%) of the F1" in found.line
+    assert "cannot be told from chance" not in found.line
 
 
 def test_a_task_is_learned_from_the_remaining_words(case, rows):
@@ -25,7 +21,7 @@ def test_a_task_is_learned_from_the_remaining_words(case, rows):
     nothing = Downstream().measure(replace(case, obfuscated=case.dataset.pair(["x"] * len(labels))))
     assert nothing.values["f1"] == nothing.values["majority"] == pytest.approx(1 / 3)
     assert nothing.values["original"] == 1
-    assert "This cannot be told from chance, which has F1 " in nothing.line
+    assert "cannot be told from chance" in nothing.line
     assert nothing.values["chance"] == pytest.approx(0.5, abs=0.05)
     assert nothing.intervals.keys() == {"f1", "original", "chance", "retained"}
     assert nothing.values["retained"] == nothing.values["f1"]

@@ -70,7 +70,6 @@ def test_similar_texts_score_higher_than_unrelated_ones(metric):
     assert same > near > far
     found = measure(metric, PAIRS[:2])
     assert found.values["unrelated"] < found.values["f1"]
-    assert f"with an unrelated original it is {found.values['unrelated']:.3f}" in found.line
 
 
 def test_a_long_text_is_read_in_windows(metric):

@@ -8,7 +8,6 @@ from textveil.lab.metrics.uncertainty import (
     bootstrap_mean,
     bootstrap_ratio,
     describe_few,
-    show_interval,
     take_interval,
 )
 from textveil.randomness import SeededRandomness
@@ -121,9 +120,3 @@ def test_few_texts():
     assert describe_few(FEW) == []
     (caveat,) = describe_few(FEW - 1, "pairs")
     assert caveat.startswith("Only 49 pairs")
-
-
-def test_an_interval_in_words():
-    assert show_interval(Interval(0.1, 0.2)) == " (95 % interval 0.100 to 0.200)"
-    assert show_interval(Interval(0.1, 0.2), ".1%") == " (95 % interval 10.0% to 20.0%)"
-    assert show_interval(None) == ""

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from textveil.draft import DraftedText, spent_per_word
+from textveil.draft import DraftedText
 from textveil.methods.mechanisms.base import Draft
 from textveil.outcomes import Outcome
 from textveil.planning import Plan, PlannedChunk
@@ -38,7 +38,6 @@ def test_symbols_between_chunks_are_counted(text, codes, symbols):
 def test_chunks_come_from_the_draft_if_there_is_one():
     made = plan("see tea now")
     assert made.read is made.document
-    assert spent_per_word(made.draft, Chunk(0, 2)) == 0
     made.draft = DraftedText(Document.parse("one two three"), Draft(np.arange(3), np.full(3, 0.5)))
     assert made.read.words == ("one", "two", "three")
-    assert (made.draft.spend(Chunk(0, 2)), spent_per_word(made.draft, Chunk(0, 2))) == (1, 0.5)
+    assert made.draft.spend(Chunk(0, 2)) == 1

@@ -95,7 +95,7 @@ class Exact:
         self.obfuscator = obfuscator
         self.mechanism = obfuscator.mechanism
         self.budget = obfuscator.build_budget(epsilon=BUDGET)
-        self.drafting = obfuscator.planner._drafter._mechanism
+        self.drafting = obfuscator.planner._drafter.mechanism
         self.cap = math.inf if self.mechanism.cap is None else self.mechanism.cap
         self._known = {}
 
@@ -370,4 +370,4 @@ def test_means_of_words_have_unknown_ones_at_the_center(tiny):
 
 def test_a_drafter_uses_the_mechanism_itself_where_all_entries_are_words(make_bundle):
     mechanism = Obfuscator(make_bundle(["one", "two", "three"])).mechanism
-    assert Drafter(mechanism, None, draft_share=0.5, largest_share=1.0)._mechanism is mechanism
+    assert Drafter(mechanism, None, draft_share=0.5, largest_share=1.0).mechanism is mechanism

@@ -2,7 +2,7 @@ import pytest
 
 from tests.report.conftest import make_records
 from textveil.lab.metrics import METRIC_COLUMNS
-from textveil.lab.report.findings import Advantage, measure_advantages, measure_clear_effect
+from textveil.lab.report.findings import measure_advantages, measure_clear_effect
 from textveil.lab.report.results import Results
 
 GAIN = METRIC_COLUMNS["relative_gain"]
@@ -39,8 +39,6 @@ def test_an_advantage_is_over_the_mean_of_the_others(two_profiles):
     assert pos.clear_share == pytest.approx({"profile strict": 0.0, "profile paper": 0.3})
     assert words.by_setting == pytest.approx({"profile strict": -0.02, "profile paper": -0.08})
     assert uniform.by_setting == pytest.approx({"profile strict": 0.0, "profile paper": 0.0})
-    assert pos.lost("profile paper", "profile strict") == pytest.approx(0.75)
-    assert words.lost("profile paper", "profile strict") is None
 
 
 def test_less_is_an_advantage_where_less_is_better(records):
@@ -73,8 +71,3 @@ def test_half_of_the_variance_is_explained_where_another_effect_is_as_large():
 
 def test_what_is_unknown_has_no_effect(records):
     assert measure_clear_effect(Results.from_records(records), GAIN) is None
-
-
-def test_an_advantage_may_also_grow():
-    grown = Advantage("distribution", "ic", {"x": 0.1, "y": 0.2}, {})
-    assert grown.lost("x", "y") == pytest.approx(-1.0)

@@ -41,8 +41,8 @@ def test_the_page_has_values_intervals_references_and_findings(page):
         "47.0–53.0%",
         "majority",
         "22.0–28.0%",
-        "Strongest attacker F1: nothing cannot be told from chance.",
-        "<b>rest</b> is behind the front: m@20 is clearly better in one of the two, and not worse in the other.",
+        "Strongest attacker F1: cannot be told from chance: nothing.",
+        "<b>rest</b> is behind the front.",
         "attribute (model)",
         "package 1.0",
     ):

@@ -6,8 +6,8 @@ from tests.report.conftest import ROOT, make_records, repeat
 from textveil.errors import InputError, UnknownNameError
 from textveil.lab.report.figures import draw_all
 from textveil.lab.report.findings import analyze
+from textveil.lab.report.pages import tell
 from textveil.lab.report.results import Results
-from textveil.lab.report.wording import tell_effects, tell_gaps, tell_pairs
 from textveil.tables import read_records
 
 
@@ -39,7 +39,6 @@ def test_mechanisms_are_compared_if_nothing_else_varies():
     (setting,) = findings.settings
     assert setting.anova["mechanism"].significant
     assert setting.recommendations[0].best.combination == "words + own"
-    assert tell_pairs(setting).endswith("madlib is the lower one in 3 of them.")  # words is in all of them
     assert list(draw_all(findings)) == ["heat_map", "levels_mechanism", "combinations"]
 
 
@@ -77,9 +76,10 @@ def test_a_setting_in_which_nothing_varies_is_left_out_of_the_tests():
     assert (strict.tested, paper.tested) == (False, True)
     assert not strict.anova.effects
     assert not any(recommendation.evident for recommendation in strict.recommendations)
-    assert tell_pairs(strict) == tell_effects(strict)
-    assert tell_effects(strict).startswith("Not tested. The values of relative gain are the same for all combinations")
-    assert [line.split(":")[0] for line in tell_gaps(findings)] == ["Profile paper", "All settings together"]
+    assert tell("pairs", strict)[0].startswith(
+        "Not tested. The values of relative gain are the same for all combinations"
+    )
+    assert [line.split(":")[0] for line in tell("gaps", findings)] == ["Profile paper", "All settings together"]
     assert json.loads(json.dumps(findings.as_dict(), allow_nan=False))["settings"][0]["tested"] is False
 
 

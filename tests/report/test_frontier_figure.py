@@ -1,7 +1,6 @@
 import re
 
 from tests.report.test_frontier import make_frontier
-from textveil.lab.compare.curves import list_points, show_area
 from textveil.lab.metrics.quantities import PERPLEXITY
 from textveil.lab.report.figures import HOLLOW, render_png, render_svg
 from textveil.lab.report.frontier_figure import draw_frontiers, inline_frontiers
@@ -50,16 +49,3 @@ def test_points_behind_the_front_are_hollow():
     axes = draw_frontiers([make_frontier(CURVES)]).axes[0]
     hollow = [each.lines[0].get_markerfacecolor() == HOLLOW for each in axes.containers]
     assert hollow == [True, True, False, False]
-
-
-def test_a_table_of_areas_and_points():
-    frontier = make_frontier(CURVES | {"far": [(0.8, 0.5)]})
-    assert [show_area(area) or "none" for area in frontier.areas] == ["+0.200", "none"]
-    assert list_points(frontier)[0] == (
-        "old",
-        "1",
-        "",
-        "40.0% (39.0\N{EN DASH}41.0%)",
-        "0.300 (0.290\N{EN DASH}0.310)",
-        "behind the front",
-    )

@@ -48,7 +48,7 @@ def test_nothing_hinges_on_words_in_clear_that_one_data_set_does_not_count():
     assert unknown.best.combination == known.best.combination
     assert unknown.best.clear_share is None
     assert "(words in clear unknown)" in unknown.sentence
-    assert unknown.sentence.endswith("Which of them releases the fewest words in clear is unknown.")
+    assert "fewest words in clear" not in unknown.sentence
 
 
 def test_utility_is_recommended_from_the_data_sets_that_have_all_parts():
@@ -76,7 +76,6 @@ def test_a_difference_by_chance_is_neither_recommended_nor_narrated():
 def test_a_factor_that_matters_does_not_make_a_combination_the_best(example):
     strict = example.settings[0]
     assert not strict.comparisons.significant
-    assert strict.anova.finds_choice
     assert not any(found.evident for found in strict.recommendations[:1])
 
 
@@ -84,7 +83,6 @@ def test_controls_are_no_evidence(records):
     rows = make_records(lambda *place: 9 * place[1] + [0, 5, -5, 1][place[0] + place[2]] * 0.1 * place[3])
     results = Results.from_records(rows)
     assert compare_factors(results, GAIN)["level"].significant
-    assert not compare_factors(results, GAIN).finds_choice
 
 
 def make_useful(noise=0.0):
@@ -153,9 +151,7 @@ def test_nothing_is_recommended_from_cells_with_caveats(caveat):
     records = [{**record, "relative_gain_caveats": caveat} for record in make_useful()]
     found, utility, _ = recommend_for(records)
     assert not found.evident
-    assert found.sentence.startswith(
-        "For trade-off, no combination is recommended. Every data set and level has a caveat. a, level high; "
-    )
+    assert "Every data set and level has a caveat." in found.sentence
     assert caveat in found.sentence
     assert utility.evident  # the caveat concerns relative gain alone
 

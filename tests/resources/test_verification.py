@@ -87,15 +87,6 @@ def test_a_folder_without_a_record_has_no_hashes(tmp_path):
     assert recorded_hashes(tmp_path / "nowhere") == {}
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"files": []}', b'{"other": {}}', b"\xff"])
-def test_a_damaged_record_names_the_command_that_repairs_it(tmp_path, content):
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    (folder / RECORD).write_bytes(content)
-    with pytest.raises(ResourceError, match="again with: textveil resources install tiny --force$"):
-        recorded_hashes(folder)
-
-
 def test_a_record_that_cannot_be_opened(tmp_path):
     (tmp_path / RECORD).mkdir()
     with pytest.raises(ResourceError, match="Cannot read"):

@@ -1,6 +1,6 @@
 import pytest
 
-from textveil.service.app import _log_loose_error, build_app, explain_invalid
+from textveil.service.app import build_app, explain_invalid, log_loose_error
 from textveil.service.models import ObfuscateRequest
 from textveil.service.settings import Settings
 
@@ -111,12 +111,12 @@ def test_a_bad_token_is_found_before_the_start(tmp_path):
 
 
 def test_an_error_that_nobody_waits_for_is_logged_without_its_message(caplog):
-    _log_loose_error(None, {"exception": ValueError(SECRET), "message": SECRET})
+    log_loose_error(None, {"exception": ValueError(SECRET), "message": SECRET})
     assert "ValueError in the event loop" in caplog.text
     assert SECRET not in caplog.text
 
 
 def test_a_message_without_a_place():
-    message, known = explain_invalid({"type": "model_type", "msg": "x"}, [], ObfuscateRequest)
-    assert message.startswith("The request must be a JSON object")
-    assert not known
+    refused = explain_invalid({"type": "model_type", "loc": ["body"], "msg": "x"}, ObfuscateRequest)
+    assert str(refused).startswith("The request must be a JSON object")
+    assert refused.parameters == []

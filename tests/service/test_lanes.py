@@ -3,8 +3,8 @@ import threading
 
 import pytest
 
-from textveil.service.answers import TooManyError
 from textveil.service.lanes import Lane
+from textveil.service.models import RefusedError
 
 
 class Work:
@@ -33,7 +33,7 @@ def test_requests_for_the_same_work_wait_for_it_together():
     async def run():
         lane, work = Lane("busy", most=3), Work()
         tasks = [await begin(lane, "same", work) for _ in range(3)]
-        with pytest.raises(TooManyError, match="busy"):
+        with pytest.raises(RefusedError, match="busy"):
             await lane.run("same", work)
         work.go.set()
         return await asyncio.gather(*tasks), work.times
@@ -63,7 +63,7 @@ def test_begun_work_keeps_its_place_after_its_request():
         await work.wait()
         request.cancel()
         await asyncio.sleep(0.01)
-        with pytest.raises(TooManyError):
+        with pytest.raises(RefusedError):
             await lane.run(2, work)
         joined = await begin(lane, 1, Work())
         work.go.set()

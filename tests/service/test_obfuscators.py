@@ -11,8 +11,19 @@ from textveil.service.settings import Settings
 
 
 @pytest.fixture
-def pool(tiny_with_prior):
-    return Obfuscators(Settings(bundles=(str(tiny_with_prior.folder),), mechanism="exponential"))
+def few(tiny_with_prior, monkeypatch):
+    """Builds a pool that keeps only some obfuscators."""
+
+    def build(kept):
+        monkeypatch.setattr(obfuscators, "KEPT", kept)
+        return Obfuscators(Settings(bundles=(str(tiny_with_prior.folder),), mechanism="exponential"))
+
+    return build
+
+
+@pytest.fixture
+def pool(few):
+    return few(16)
 
 
 def test_the_same_settings_share_an_obfuscator(pool):
@@ -41,8 +52,8 @@ def test_what_is_loaded_at_the_start(pool):
     assert pool.list_loaded() == {"words", "uniform", "exponential"}
 
 
-def test_few_obfuscators_are_kept(pool, monkeypatch):
-    monkeypatch.setattr(obfuscators, "KEPT", 2)
+def test_few_obfuscators_are_kept(few):
+    pool = few(2)
     wanted = [Methods(mechanism_options={"cap": cap}, largest_share=1.0) for cap in (1.0, 2.0, 3.0)]
     for each in wanted[:2]:
         pool.find(each)
@@ -51,8 +62,8 @@ def test_few_obfuscators_are_kept(pool, monkeypatch):
     assert [pool.find_kept(each) is not None for each in wanted] == [True, False, True]
 
 
-def test_what_was_loaded_at_the_start_stays(pool, monkeypatch):
-    monkeypatch.setattr(obfuscators, "KEPT", 1)
+def test_what_was_loaded_at_the_start_stays(few):
+    pool = few(1)
     pool.load()
     first = pool.find_kept(Methods())
     for cap in (1.0, 2.0, 3.0):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.test_running import TOKEN, Server
-from textveil.cli.configuration import read_section
+from textveil.cli.settings import read_section
 from textveil.errors import MissingExtraError, ResourceError
 from textveil.text.identifiers import Finder
 

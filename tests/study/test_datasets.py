@@ -8,7 +8,7 @@ import pytest
 
 from tests.study.conftest import write_reviews
 from textveil.errors import ColumnError, InputError, StudyError
-from textveil.lab.study.datasets import copy_datasets, find_dataset, read_dataset, read_table, write_table
+from textveil.lab.study.datasets import find_dataset, read_dataset, read_table, write_table
 from textveil.lab.study.study import DatasetSource
 
 
@@ -120,17 +120,6 @@ def test_a_damaged_description_is_an_error(read, tmp_path):
     found.path.with_suffix(".json").write_text("{")
     with pytest.raises(InputError, match="damaged. Remove it"):
         find_dataset("reviews", DatasetSource(path=tmp_path / "reviews.jsonl"), tmp_path / "stored")
-
-
-def test_copies_are_found_without_the_original_folder(read, tmp_path):
-    first = read(attribute="author")
-    copy_datasets(tmp_path / "stored", tmp_path / "copy")
-    for file in (tmp_path / "stored").iterdir():
-        file.unlink()
-    source = DatasetSource(path=tmp_path / "reviews.jsonl", attribute="author")
-    assert find_dataset("reviews", source, tmp_path / "stored") is None
-    copy = find_dataset("reviews", source, tmp_path / "copy")
-    assert (copy.info, copy.attribute[:2]) == (first.info, ["ann", "ann"])
 
 
 def test_what_is_written_is_read(tmp_path):

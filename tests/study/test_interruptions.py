@@ -18,7 +18,7 @@ from tests.study.test_experiment import read_results, run
 SLOWED = """
 import sys, time
 from pathlib import Path
-from textveil.lab.metrics import perplexity, texts
+from textveil.lab.metrics import dataset, perplexity
 from textveil.lab.metrics.classifiers import transformer
 from textveil.methods.mechanisms.madlib import Madlib
 
@@ -38,7 +38,7 @@ def slowed(*arguments, **options):
     return work(*arguments, **options)
 
 setattr(owner, name, slowed)
-texts.WRITE_SECONDS = 0.0
+dataset.WRITE_SECONDS = 0.0
 sys.argv = ["textveil", *sys.argv[3:]]
 from textveil.cli.main import main
 main()

@@ -9,8 +9,7 @@ import yaml
 
 from textveil.budget import LEVELS
 from textveil.errors import ParameterError, UnknownNameError
-from textveil.lab.study.presets import list_presets, read_preset, write_preset
-from textveil.lab.study.study import load_study
+from textveil.lab.study.study import list_presets, load_study, read_preset, write_preset
 from textveil.models.encoders import PAPER_ENCODER
 
 
@@ -54,12 +53,6 @@ def test_the_paper_s_study(tmp_path):
             "classifier_options": {"model": "deberta-v3-base"},
             "split": "fixed",
         }
-
-
-def test_the_paper_s_preset_does_not_call_the_shipped_bundle_the_paper_s():
-    comments = " ".join(read_preset("paper").replace("# ", "").split())
-    assert "The shipped bundle is not the paper's." in comments
-    assert "63 million words" in comments
 
 
 def test_a_preset_in_miniature_and_with_fewer_texts(tmp_path):

@@ -49,9 +49,9 @@ def test_values_belong_to_the_texts_that_were_measured(store, keep):
     texts = keep("a")
     value = Value(Measurement("similarity", "similarity (x)", {"cosine": 0.5}, "Half."), texts.sha256, 2.0)
     store.write_value(CELL, "similarity", "key", value)
-    assert store.find_value(CELL, "similarity", "key", texts) == value
-    assert store.find_value(CELL, "similarity", "other key", texts) is None
-    assert store.find_value(CELL, "similarity", "key", keep("b")) is None  # the texts were made again
+    assert store.find_values(CELL, {"similarity": "key"}, texts) == {"similarity": value}
+    assert store.find_values(CELL, {"similarity": "other key"}, texts) == {}
+    assert store.find_values(CELL, {"similarity": "key"}, keep("b")) == {}  # the texts were made again
 
 
 def test_failures_are_stored_and_forgotten(store):

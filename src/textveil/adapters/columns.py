@@ -6,20 +6,44 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Unpack
 
-from textveil.budget import Budget, Length, Level
+from cachetools import LRUCache
+
+from textveil.budget import Budget
 from textveil.certificate import Certificate, Tally
 from textveil.errors import BudgetError, ColumnError, ParameterError
-from textveil.jobs.row_writer import as_result
+from textveil.jobs.workers import as_result
 from textveil.obfuscator import Obfuscator, is_missing
 from textveil.registry import unknown_name
 from textveil.results import Obfuscation
-from textveil.settings import BUDGET_NAMES, NAMES
+from textveil.settings import NAMES, Arguments, split_budget
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, Result, list_columns
 from textveil.tables.base import carries, check_choice, check_names, name_choice, name_columns, name_outcomes
 from textveil.tables.identifying import point_out, warn_of_replacement
+
+_ARGUMENTS = ("columns", "drop_columns", "keep_columns", "obfuscator")
+"""What adapters take besides the settings of an obfuscator."""
+
+
+def choose_obfuscator(obfuscator: Obfuscator | None, given: Mapping[str, Any]) -> tuple[Obfuscator, Budget]:
+    """The obfuscator that was given, or one with these settings, and the budget that is among them.
+
+    Raises:
+        ParameterError: Both were given, or a setting does not exist.
+    """
+    for name in given:
+        if name not in NAMES:
+            raise unknown_name("argument", name, (*NAMES, *_ARGUMENTS))
+    settings, budget = split_budget(given)
+    if obfuscator is None:
+        obfuscator = Obfuscator(**settings)
+    elif not isinstance(obfuscator, Obfuscator):
+        raise ParameterError(f"`obfuscator` must be an Obfuscator. Got {type(obfuscator).__name__} instead.")
+    elif settings:
+        names = ", ".join(f"`{name}`" for name in settings)
+        raise ParameterError(f"Set `obfuscator`, or the settings of a new one ({names}), not both.")
+    return obfuscator, obfuscator.build_budget(**budget)
 
 
 class DeferredObfuscator:
@@ -28,31 +52,18 @@ class DeferredObfuscator:
     It is built at once, so that wrong settings are found here, and again at first use in every other process.
 
     Args:
-        settings: The arguments of ``Obfuscator``.
-        obfuscator: An obfuscator, instead. It cannot travel.
-        epsilon: The budget of every text.
-        epsilon_per_word: The budget per word, instead.
-        level: The level of protection, instead of a number.
-        length: Only a text's ``own``, since the texts arrive in batches.
+        settings: Any of :class:`~textveil.settings.Settings`, but no ``length`` of ``average``, since the texts arrive
+            in batches.
+        obfuscator: An obfuscator, instead of all settings but the budget. It cannot travel.
     """
 
-    def __init__(
-        self,
-        settings: Mapping[str, Any],
-        *,
-        obfuscator: Obfuscator | None = None,
-        epsilon: float | None = None,
-        epsilon_per_word: float | None = None,
-        level: str | None = None,
-        length: str | None = None,
-    ) -> None:
-        self._settings = dict(settings)
+    def __init__(self, settings: Mapping[str, Any], obfuscator: Obfuscator | None = None) -> None:
+        self._settings, _ = split_budget(settings)
         self._given = obfuscator is not None
-        self._numbers = (epsilon, epsilon_per_word, length, level)
         self._process: int | None = os.getpid()
         self._token = secrets.token_hex(16)
-        self._built: Obfuscator | None = choose_obfuscator(obfuscator, settings)
-        self.budget: Budget = self._built.build_budget(*self._numbers)
+        self._built: Obfuscator | None
+        self._built, self.budget = choose_obfuscator(obfuscator, settings)
         if self.budget.needs_average:
             raise BudgetError(
                 "`length='average'` needs all texts at once, and here they arrive in batches. Set `length='own'`, or "
@@ -70,7 +81,8 @@ class DeferredObfuscator:
     def obfuscator(self) -> Obfuscator:
         """The obfuscator of this process."""
         if self._built is None:
-            self._built = _build_once(_Recipe(self._token, self._settings))
+            self._built = _received.get(self._token) or Obfuscator(**self._settings)
+            _received[self._token] = self._built
         return self._built
 
     def obfuscate_all(self, texts: Iterable[str | None]) -> Iterator[Obfuscation]:
@@ -93,25 +105,8 @@ def seed_refused() -> ParameterError:
     return ParameterError("With `seed`, all processes would draw the same noise. Leave it out, or use one process.")
 
 
-class _Recipe:
-    """Settings that are found again by their token."""
-
-    def __init__(self, token: str, settings: Mapping[str, Any]) -> None:
-        self.token = token
-        self.settings = settings
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Recipe) and other.token == self.token
-
-    def __hash__(self) -> int:
-        return hash(self.token)
-
-
-@lru_cache(maxsize=4)
-def _build_once(recipe: _Recipe) -> Obfuscator:
-    """The obfuscator of some settings; a worker that gets them again with every task keeps its models."""
-    return Obfuscator(**recipe.settings)
-
+_received: LRUCache[str, Obfuscator] = LRUCache(4)
+"""What this process has built for others. A worker that gets its settings again with every task keeps its models."""
 
 Frame = TypeVar("Frame")
 
@@ -140,30 +135,6 @@ class ObfuscatedColumns:
     texts: dict[Any, list[str | None]]
     outcomes: dict[Any, list[str]]
     certificate: Certificate
-
-
-_ARGUMENTS = ("columns", "drop_columns", "epsilon", "epsilon_per_word", "keep_columns", "length", "level", "obfuscator")
-"""What adapters take besides the settings of an obfuscator."""
-
-
-def choose_obfuscator(obfuscator: Obfuscator | None, settings: Mapping[str, Any]) -> Obfuscator:
-    """The obfuscator that was given, or one with these settings.
-
-    Raises:
-        ParameterError: Both were given, or a setting does not exist.
-    """
-    known = [name for name in NAMES if name not in BUDGET_NAMES]
-    for name in settings:
-        if name not in known:
-            raise unknown_name("argument", name, (*known, *_ARGUMENTS))
-    if obfuscator is None:
-        return Obfuscator(**settings)
-    if not isinstance(obfuscator, Obfuscator):
-        raise ParameterError(f"`obfuscator` must be an Obfuscator. Got {type(obfuscator).__name__} instead.")
-    if settings:
-        names = ", ".join(f"`{name}`" for name in settings)
-        raise ParameterError(f"Set `obfuscator`, or the settings of a new one ({names}), not both.")
-    return obfuscator
 
 
 def find_columns(columns: str | Sequence[Any], present: Sequence[Any], source: str) -> tuple[Any, ...]:
@@ -237,9 +208,8 @@ def obfuscate_columns(
     budget = budget.resolve(_by_row(texts))
     results: list[Result] = []
     tally = Tally()
-    for obfuscation in obfuscator.obfuscate_all(
-        _by_row(texts), budget=budget
-    ):  # its chunks are not kept, since they would need much memory
+    for obfuscation in obfuscator.obfuscate_all(_by_row(texts), budget=budget):
+        # its chunks are not kept, since they would need much memory
         results.append(as_result(obfuscation))
         tally.add(obfuscation.certificate.tally)
     width = len(texts)
@@ -275,14 +245,11 @@ class BatchObfuscator:
 
     Args:
         columns: The column with the texts, or several columns; each text is a document with a budget of its own.
-        epsilon: The budget of every text.
-        epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
-        level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
-        length: The words that ``epsilon_per_word`` is multiplied by: only a text's ``own``.
         outcome_column: The column for the outcomes; ``None`` leaves them out. With several text columns, each has an
             outcome column of its own: this name, an underscore and the name of the text column.
         obfuscator: An obfuscator that is there already. It cannot be sent to other processes.
-        settings: The arguments of a new ``Obfuscator``, instead. Every process builds its own.
+        settings: Any of :class:`~textveil.settings.Settings`: the budget and, without ``obfuscator``, all others. Every
+            process builds its own. The ``length`` is only a text's ``own``.
 
     >>> obfuscate = BatchObfuscator(level="high")
     >>> obfuscate({"text": ["it is", None], "stars": [1, 5]})["textveil_outcome"]
@@ -293,13 +260,9 @@ class BatchObfuscator:
         self,
         columns: str | Sequence[str] = TEXT_COLUMN,
         *,
-        epsilon: float | None = None,
-        epsilon_per_word: float | None = None,
-        level: Level | None = None,
-        length: Length | None = None,
         outcome_column: str | None = OUTCOME_COLUMN,
         obfuscator: Obfuscator | None = None,
-        **settings: Any,
+        **settings: Unpack[Arguments],
     ) -> None:
         self.columns = name_columns(columns, parameter="columns")
         self.outcome_columns = name_outcomes(self.columns, outcome_column)
@@ -308,14 +271,7 @@ class BatchObfuscator:
             raise ParameterError(
                 "Texts and outcomes cannot be in the same column. Set `outcome_column` to another name."
             )
-        self._deferred = DeferredObfuscator(
-            settings,
-            obfuscator=obfuscator,
-            epsilon=epsilon,
-            epsilon_per_word=epsilon_per_word,
-            level=level,
-            length=length,
-        )
+        self._deferred = DeferredObfuscator(settings, obfuscator)
         self._tally = Tally()
         self._other_columns = False
 

@@ -6,14 +6,14 @@ import secrets
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Unpack
 
 from textveil.adapters.columns import BatchObfuscator, choose_kept
-from textveil.budget import Length, Level
 from textveil.certificate import Certificate
 from textveil.errors import ParameterError
 from textveil.extras import require
 from textveil.obfuscator import Obfuscator
+from textveil.settings import Arguments
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN
 from textveil.tables.base import name_choice
 from textveil.tables.identifying import SAMPLE
@@ -43,14 +43,10 @@ def obfuscate_dataset(
     *,
     drop_columns: str | Sequence[str] = (),
     keep_columns: str | Sequence[str] | None = None,
-    epsilon: float | None = None,
-    epsilon_per_word: float | None = None,
-    level: Level | None = None,
-    length: Length | None = None,
     outcome_column: str | None = OUTCOME_COLUMN,
     batch_size: int = BATCH_SIZE,
     obfuscator: Obfuscator | None = None,
-    **settings: Any,
+    **settings: Unpack[Arguments],
 ) -> ObfuscatedDataset[Rows]:
     """Obfuscate columns of a ``Dataset`` or ``IterableDataset``, or of a dictionary of them.
 
@@ -62,14 +58,11 @@ def obfuscate_dataset(
         columns: The column with the texts, or several columns; each text is a document with a budget of its own.
         drop_columns: Other columns that the result does not get.
         keep_columns: The only other columns that it gets, instead.
-        epsilon: The budget of every text.
-        epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
-        level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
-        length: The words that ``epsilon_per_word`` is multiplied by: only a text's ``own``.
         outcome_column: The column for the outcomes; see :class:`BatchObfuscator`.
         batch_size: The number of rows to work on together.
         obfuscator: An obfuscator that is there already.
-        settings: The arguments of a new ``Obfuscator``, instead.
+        settings: Any of :class:`~textveil.settings.Settings`: the budget and, without ``obfuscator``, all others. The
+            ``length`` is only a text's ``own``.
 
     Warns:
         UserWarning: The cache on disk keeps the original texts.
@@ -78,16 +71,7 @@ def obfuscate_dataset(
     several = isinstance(dataset, datasets.DatasetDict | datasets.IterableDatasetDict)
     if not several and not isinstance(dataset, datasets.Dataset | datasets.IterableDataset):
         raise ParameterError(f"`dataset` must be a data set of Hugging Face. Got {type(dataset).__name__} instead.")
-    batches = BatchObfuscator(
-        columns,
-        epsilon=epsilon,
-        epsilon_per_word=epsilon_per_word,
-        level=level,
-        length=length,
-        outcome_column=outcome_column,
-        obfuscator=obfuscator,
-        **settings,
-    )
+    batches = BatchObfuscator(columns, outcome_column=outcome_column, obfuscator=obfuscator, **settings)
     splits: Any = dataset if several else {"": dataset}
     drop, keep = name_choice(drop_columns, keep_columns, batches.columns)
     chosen = {name: _choose_columns(datasets, split, batches, drop, keep) for name, split in splits.items()}

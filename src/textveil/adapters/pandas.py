@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from textveil.adapters.columns import ObfuscatedFrame, choose_kept, choose_obfuscator, find_columns, obfuscate_columns
-from textveil.budget import Length, Level
 from textveil.errors import ParameterError
 from textveil.extras import require
 from textveil.obfuscator import Obfuscator
+from textveil.settings import Arguments
 from textveil.tables import TEXT_COLUMN
 from textveil.tables.identifying import SAMPLE
 
@@ -25,12 +25,8 @@ def obfuscate(
     *,
     drop_columns: str | Sequence[Any] = (),
     keep_columns: str | Sequence[Any] | None = None,
-    epsilon: float | None = None,
-    epsilon_per_word: float | None = None,
-    level: Level | None = None,
-    length: Length | None = None,
     obfuscator: Obfuscator | None = None,
-    **settings: Any,
+    **settings: Unpack[Arguments],
 ) -> ObfuscatedFrame[pandas.DataFrame]:
     """Obfuscate columns of a DataFrame, which itself stays as it is.
 
@@ -41,12 +37,8 @@ def obfuscate(
         columns: The column with the texts, or several columns; each text is a document with a budget of its own.
         drop_columns: Other columns that the result does not get.
         keep_columns: The only other columns that it gets, instead.
-        epsilon: The budget of every text.
-        epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
-        level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
-        length: The words that ``epsilon_per_word`` is multiplied by; see ``Obfuscator.obfuscate_all``.
         obfuscator: An obfuscator that is there already.
-        settings: The arguments of a new ``Obfuscator``, instead.
+        settings: Any of :class:`~textveil.settings.Settings`: the budget and, without ``obfuscator``, all others.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"text": ["The soup was cold.", None], "stars": [1, 5]})
@@ -76,11 +68,11 @@ def obfuscate(
     )
     if len(kept) < len(present):
         frame = frame[list(dict.fromkeys(kept))]
-    chosen = choose_obfuscator(obfuscator, settings)
+    chosen, budget = choose_obfuscator(obfuscator, settings)
     done = obfuscate_columns(
         chosen,
         {name: frame[name].tolist() for name in names},
-        chosen.build_budget(epsilon, epsilon_per_word, length, level),
+        budget,
         other_columns=len(names) < len(frame.columns)
         or not isinstance(frame.index, pandas.RangeIndex)
         or bool(frame.attrs),
@@ -92,16 +84,14 @@ def obfuscate(
 
 
 def _refuse_types(pandas: Any, column: Any, name: Any) -> None:
+    reason = None
     if isinstance(column.dtype, pandas.CategoricalDtype):
-        raise ParameterError(
-            f"The column {name!r} has categories, which would keep the original texts. Turn it into strings first: "
-            f"frame[{name!r}].astype('str')."
-        )
-    if isinstance(column.dtype, pandas.SparseDtype):
-        raise ParameterError(
-            f"The column {name!r} is sparse. Its type keeps a text that fills gaps. Turn it into strings first: "
-            f"frame[{name!r}].astype('str')."
-        )
+        reason = "has categories, which would keep the original texts"
+    elif isinstance(column.dtype, pandas.SparseDtype):
+        reason = "is sparse. Its type keeps a text that fills gaps"
+    if reason is not None:
+        change = f"frame[{name!r}].astype('str')"
+        raise ParameterError(f"The column {name!r} {reason}. Turn it into strings first: {change}.")
 
 
 def _replace(pandas: Any, column: Any, texts: Sequence[str | None], outcomes: Sequence[str]) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from textveil.adapters.columns import ObfuscatedFrame, choose_kept, choose_obfuscator, find_columns, obfuscate_columns
-from textveil.budget import Length, Level
 from textveil.errors import ParameterError
 from textveil.extras import require
 from textveil.obfuscator import Obfuscator
+from textveil.settings import Arguments
 from textveil.tables import TEXT_COLUMN
 from textveil.tables.identifying import SAMPLE
 
@@ -25,12 +25,8 @@ def obfuscate(
     *,
     drop_columns: str | Sequence[str] = (),
     keep_columns: str | Sequence[str] | None = None,
-    epsilon: float | None = None,
-    epsilon_per_word: float | None = None,
-    level: Level | None = None,
-    length: Length | None = None,
     obfuscator: Obfuscator | None = None,
-    **settings: Any,
+    **settings: Unpack[Arguments],
 ) -> ObfuscatedFrame[polars.DataFrame]:
     """Obfuscate columns of a DataFrame. Nulls stay nulls, and other columns are those of ``frame``.
 
@@ -39,12 +35,8 @@ def obfuscate(
         columns: The column with the texts, or several columns; each text is a document with a budget of its own.
         drop_columns: Other columns that the result does not get.
         keep_columns: The only other columns that it gets, instead.
-        epsilon: The budget of every text.
-        epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
-        level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
-        length: The words that ``epsilon_per_word`` is multiplied by; see ``Obfuscator.obfuscate_all``.
         obfuscator: An obfuscator that is there already.
-        settings: The arguments of a new ``Obfuscator``, instead.
+        settings: Any of :class:`~textveil.settings.Settings`: the budget and, without ``obfuscator``, all others.
 
     >>> import polars
     >>> frame = polars.DataFrame({"text": ["The soup was cold.", None], "stars": [1, 5]})
@@ -78,11 +70,11 @@ def obfuscate(
         sample_of=lambda name: frame[name].head(SAMPLE).to_list(),
     )
     frame = frame.select(kept)
-    chosen = choose_obfuscator(obfuscator, settings)
+    chosen, budget = choose_obfuscator(obfuscator, settings)
     done = obfuscate_columns(
         chosen,
         {name: frame[name].to_list() for name in names},
-        chosen.build_budget(epsilon, epsilon_per_word, length, level),
+        budget,
         other_columns=len(names) < len(frame.columns),
     )
     texts = [polars.Series(name, done.texts[name], dtype=frame.schema[name]) for name in names]

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from textveil.adapters.columns import choose_obfuscator
 from textveil.errors import ParameterError
 from textveil.extras import require, require_version
 from textveil.facade import obfuscate
 from textveil.obfuscator import Obfuscator
 from textveil.redaction import Screen, Treatment
-from textveil.results import Obfuscation
 from textveil.text.identifiers import EXTRA, Found
 
 _operators = require("presidio_anonymizer.operators", extra=EXTRA)
 
 NAME = "textveil"
 """How Presidio's ``OperatorConfig`` names the operator."""
-_BUDGET = ("epsilon", "epsilon_per_word", "level")
-_ADDED = ("entity_type",)
-"""Parameters that Presidio adds."""
+_ADDED = "entity_type"
+"""The parameter that Presidio adds."""
+_OWN = (_ADDED, "obfuscator")
 
 
 class TextveilOperator(_operators.Operator):  # type: ignore[misc,name-defined] # imported when it is there
@@ -34,16 +34,14 @@ class TextveilOperator(_operators.Operator):  # type: ignore[misc,name-defined] 
 
     def operate(self, text: str | None = None, params: Mapping[str, Any] | None = None) -> str:
         """The entity with all of its words perturbed."""
-        result = self._obfuscate(text or "", {**(params or {})})
-        return " ".join(str(chunk.replacement) for chunk in result.chunks)
-
-    def _obfuscate(self, text: str, params: dict[str, Any]) -> Obfuscation:
-        for name in _ADDED:
-            params.pop(name, None)
-        obfuscator: Obfuscator | None = params.pop("obfuscator", None)
+        given = {**(params or {})}
+        given.pop(_ADDED, None)
+        obfuscator: Obfuscator | None = given.pop("obfuscator", None)
         if obfuscator is None:
-            return obfuscate(text, **{"stopwords": "perturb", **params})
-        return next(obfuscator.obfuscate_all([text], **params)).released()
+            result = obfuscate(text or "", **{"stopwords": "perturb", **given})
+        else:
+            result = obfuscator.obfuscate(text or "", **given)
+        return " ".join(str(chunk.replacement) for chunk in result.chunks)
 
     def validate(self, params: Mapping[str, Any] | None = None) -> None:
         """Refuse parameters with which a word of an entity could be kept.
@@ -52,18 +50,15 @@ class TextveilOperator(_operators.Operator):  # type: ignore[misc,name-defined] 
             ParameterError: Words of entities would be kept, noise would repeat, or there are settings beside an
                 obfuscator.
         """
-        given = dict(params or {})
-        obfuscator = given.get("obfuscator")
-        if obfuscator is not None:
-            if not isinstance(obfuscator, Obfuscator):
-                raise ParameterError(f"`obfuscator` must be an Obfuscator. Got {type(obfuscator).__name__} instead.")
-            if others := [name for name in given if name not in (*_BUDGET, *_ADDED, "obfuscator")]:
-                raise ParameterError(f"`{others[0]}` is a setting of the `obfuscator`. Set it there.")
-        if given.get("seed") is not None or (obfuscator is not None and obfuscator.randomness.predictable):
+        given = {"stopwords": "perturb", **(params or {})}
+        stopwords, profile, repeats = given["stopwords"], given.get("profile"), given.get("seed") is not None
+        if (obfuscator := given.get("obfuscator")) is not None:
+            choose_obfuscator(obfuscator, {name: given[name] for name in params or {} if name not in _OWN})
+            stopwords, profile = obfuscator.stopwords, obfuscator.profile.name
+            repeats = obfuscator.randomness.predictable
+        if repeats:
             raise ParameterError("With `seed`, the noise of entities would repeat. Leave it out.")
-        keeps = given.get("stopwords", "perturb") if obfuscator is None else obfuscator.stopwords
-        profile = given.get("profile") if obfuscator is None else obfuscator.profile.name
-        if keeps != "perturb" or profile == "paper":
+        if stopwords != "perturb" or profile == "paper":
             raise ParameterError(
                 "Words of entities would be kept. Set `stopwords='perturb'`, and no `profile='paper'`."
             )

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from textveil.adapters.columns import ObfuscatedColumns, check_texts, obfuscate_columns
+from textveil.adapters.columns import ObfuscatedColumns, check_texts, choose_obfuscator, obfuscate_columns
 from textveil.budget import Length, Level
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.errors import ParameterError
@@ -17,17 +17,14 @@ from textveil.ledger import Ledger
 from textveil.methods.decomposition import Decomposer
 from textveil.methods.distribution import Distributor
 from textveil.methods.mechanisms import Mechanism
-from textveil.obfuscator import Obfuscator
 from textveil.profiles import STRICT, Form, Stopwords
 from textveil.redaction import Screen, Treatment
-from textveil.settings import DISTRIBUTION
+from textveil.settings import DISTRIBUTION, NAMES, split_budget
 
 __all__ = ["EXPECTED_FAILED_CHECKS", "TextObfuscator"]
 
 _base: Any = require("sklearn.base", extra="sklearn")
 _validation: Any = require("sklearn.utils.validation", extra="sklearn")
-
-_BUDGET = ("epsilon", "epsilon_per_word", "level", "length")
 
 
 class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.BaseEstimator):  # type: ignore[misc] # scikit-learn has no types
@@ -36,27 +33,8 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
     It takes a sequence of texts, as vectorizers do, or a table whose columns are all texts. It returns an array of the
     same shape. A missing text (``None`` or NaN) stays missing, but most vectorizers refuse it.
 
-    Args:
-        epsilon: The budget of every text.
-        epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
-        level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
-        length: The words that ``epsilon_per_word`` is multiplied by; see ``Obfuscator.obfuscate_all``.
-        bundle: This and all other arguments are those of ``Obfuscator``.
-        decomposition: How texts are split into chunks.
-        decomposition_options: Its options.
-        distribution: How the budget is divided over words.
-        distribution_options: Its options.
-        mechanism: How chunks are perturbed.
-        mechanism_options: Its options.
-        profile: What happens to words that cannot be perturbed, and what may be claimed.
-        stopwords: ``keep`` or ``perturb``.
-        form: How texts are written.
-        keep_emoji: Keep emoji between words.
-        identifiers: ``redact`` what Presidio finds, or ``perturb`` it.
-        largest_share: The largest share of a chunk.
-        draft_share: The part of a budget that buys a draft.
-        seed: Makes the noise repeatable: every ``fit`` starts it anew.
-        ledger: Records what every document spends.
+    Its parameters are those of :class:`~textveil.settings.Settings`, which explains them. With a ``seed``, every
+    ``fit`` starts the noise anew.
 
     >>> TextObfuscator(level="high").fit_transform(["it is", "of the"])
     array(['It is.', 'Of the.'], dtype=object)
@@ -86,32 +64,14 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
         seed: int | None = None,
         ledger: Ledger | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.epsilon_per_word = epsilon_per_word
-        self.level = level
-        self.length = length
-        self.bundle = bundle
-        self.decomposition = decomposition
-        self.decomposition_options = decomposition_options
-        self.distribution = distribution
-        self.distribution_options = distribution_options
-        self.mechanism = mechanism
-        self.mechanism_options = mechanism_options
-        self.profile = profile
-        self.stopwords = stopwords
-        self.form = form
-        self.keep_emoji = keep_emoji
-        self.identifiers = identifiers
-        self.largest_share = largest_share
-        self.draft_share = draft_share
-        self.seed = seed
-        self.ledger = ledger
+        given = locals()
+        for name in NAMES:
+            setattr(self, name, given[name])
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803 # scikit-learn's name
         """Build the obfuscator, and check the shape of ``X``. Nothing else is learned."""
         self._validate(X, reset=True)
-        self.obfuscator_ = self._build()
-        self._find_budget()
+        self.obfuscator_, _ = choose_obfuscator(None, self.get_params(deep=False))
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803 # scikit-learn's name
@@ -137,14 +97,10 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
 
     def _obfuscate(self, texts: Any) -> ObfuscatedColumns:
         columns = dict(enumerate(_columns(texts)))
-        return obfuscate_columns(self.obfuscator_, columns, self._find_budget(), other_columns=False)
-
-    def _find_budget(self) -> Any:
-        return self.obfuscator_.build_budget(self.epsilon, self.epsilon_per_word, self.length, self.level)
-
-    def _build(self) -> Obfuscator:
-        parameters = self.get_params(deep=False)
-        return Obfuscator(**{name: value for name, value in parameters.items() if name not in _BUDGET})
+        _, budget = split_budget(self.get_params(deep=False))
+        return obfuscate_columns(
+            self.obfuscator_, columns, self.obfuscator_.build_budget(**budget), other_columns=False
+        )
 
     def _validate(self, X: Any, *, reset: bool) -> Any:  # noqa: N803 # scikit-learn's name
         """The texts as an array of one or two dimensions.
@@ -175,7 +131,7 @@ class TextObfuscator(_base.OneToOneFeatureMixin, _base.TransformerMixin, _base.B
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "obfuscator_" in state:
-            self.obfuscator_ = self._build()
+            self.obfuscator_, _ = choose_obfuscator(None, self.get_params(deep=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,7 @@ from typing import Any
 
 from textveil.adapters.columns import DeferredObfuscator
 from textveil.extras import require
+from textveil.settings import BUDGET_NAMES
 from textveil.text.batches import BATCH_SIZE
 
 __all__ = ["ObfuscationComponent", "build_component"]
@@ -29,12 +30,12 @@ class ObfuscationComponent:
     saved with the ``Doc``. Its chunks have the original words.
 
     Args:
-        settings: The arguments of ``Obfuscator``.
-        budget: The budget arguments of ``Obfuscator.obfuscate_all``.
+        settings: Any of :class:`~textveil.settings.Settings`.
+        budget: Those of the budget, too.
     """
 
     def __init__(self, settings: dict[str, Any], **budget: Any) -> None:
-        self._deferred = DeferredObfuscator(settings, **budget)
+        self._deferred = DeferredObfuscator({**settings, **budget})
 
     def __call__(self, doc: Any) -> Any:
         """Obfuscate one ``Doc``."""
@@ -50,13 +51,7 @@ class ObfuscationComponent:
                 yield doc
 
 
-_DEFAULTS: dict[str, Any] = {
-    "epsilon": None,
-    "epsilon_per_word": None,
-    "level": None,
-    "length": None,
-    "settings": {},
-}
+_DEFAULTS: dict[str, Any] = {**dict.fromkeys(BUDGET_NAMES), "settings": {}}
 
 
 @_Language.factory(EXTENSION, default_config=_DEFAULTS, assigns=[f"doc._.{EXTENSION}"])  # type: ignore[untyped-decorator]

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import GenericAlias
-from typing import Any
+from typing import Any, Unpack
 
 from textveil.adapters.columns import DeferredObfuscator, seed_refused
-from textveil.budget import Length, Level
 from textveil.extras import require
-from textveil.jobs.row_writer import as_result
+from textveil.jobs.workers import as_result
+from textveil.settings import Arguments
 
 __all__ = ["build_udf"]
 
 
 def build_udf(
-    *,
-    epsilon: float | None = None,
-    epsilon_per_word: float | None = None,
-    level: Level | None = None,
-    length: Length | None = None,
-    **settings: Any,
+    **settings: Unpack[Arguments],
 ) -> Any:
     """A function of a column of strings, for ``select`` and ``withColumn``. Nulls stay nulls.
 
@@ -28,19 +23,14 @@ def build_udf(
     and read what was written. A seed is refused, since all workers would draw the same noise.
 
     Args:
-        epsilon: The budget of every text.
-        epsilon_per_word: The budget per word, instead of ``epsilon``; kept stopwords do not count.
-        level: The level of protection, instead of a number: ``high``, ``medium`` (the default) or ``low``.
-        length: The words that ``epsilon_per_word`` is multiplied by: only a text's ``own``.
-        settings: The arguments of ``Obfuscator``. Every worker builds its own.
+        settings: Any of :class:`~textveil.settings.Settings`, with those of the budget. Every worker builds its own
+            obfuscator. The ``length`` is only a text's ``own``.
     """
     functions = require("pyspark.sql.functions", extra="spark")
     series = require("pandas", extra="spark").Series
     if settings.get("seed") is not None:
         raise seed_refused()
-    deferred = DeferredObfuscator(
-        settings, epsilon=epsilon, epsilon_per_word=epsilon_per_word, level=level, length=length
-    )
+    deferred = DeferredObfuscator(settings)
 
     def obfuscate(batches: Iterator[Any]) -> Iterator[Any]:
         for texts in batches:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,13 +12,12 @@ import typer
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.bundles.vectors import Vectors
 from textveil.certificate import Certificate
-from textveil.cli.display import build_table, show, showing_progress
 from textveil.cli.options import AsJson, BundleName, Quiet, build_app
 from textveil.cli.options import command as register
-from textveil.cli.reporting import FAILURE
+from textveil.cli.reporting import FAILURE, print_json, print_table, showing_progress
 from textveil.cli.settings import BUDGET, METHODS, build_settings, pick
 from textveil.errors import ParameterError
-from textveil.lab.audit import Audit, Claims, Command, Finding, Verdict, audit_obfuscator, choose_pairs
+from textveil.lab.audit import Audit, Claims, Command, Finding, audit_obfuscator, choose_pairs
 from textveil.lab.audit import audit as audit_texts
 from textveil.lab.audit.auditing import CONFIDENCE, DRAWS
 from textveil.lab.audit.claims import claim_by_distance, claim_per_word, read_pairs
@@ -29,12 +27,6 @@ from textveil.methods.distribution.allocation import check_budget
 from textveil.obfuscator import Obfuscator
 
 DISTANCE = "distance"
-STYLES = {
-    Verdict.VIOLATED: "bold red",
-    Verdict.NOT_REFUTED: "green",
-    Verdict.NO_CLAIM: "yellow",
-    Verdict.NOT_NEIGHBORS: "dim",
-}
 app = build_app()
 
 
@@ -89,12 +81,8 @@ def audit(
     budget = {name: settings.pop(name) for name in BUDGET if name in settings}
     _check_combination(command, certificate, claim, [*settings, *method_options], budget)
     per_word = budget.get("epsilon_per_word")
-    options: dict[str, Any] = {
-        "pairs": None if pairs is None else read_pairs(pairs),
-        "draws": draws,
-        "confidence": confidence,
-    }
-    with showing_progress(quiet, unit_of=lambda _: "answers") as progress:
+    options: dict[str, Any] = {"pairs": pairs and read_pairs(pairs), "draws": draws, "confidence": confidence}
+    with showing_progress(quiet, "answers") as progress:
         options["progress"] = progress
         if command is not None:
             name, result = command, _audit_command(command, bundle, str(claim), per_word, options)
@@ -102,13 +90,15 @@ def audit(
             if certificate is None:
                 obfuscator, given = Obfuscator(build_settings(bundle, settings, method_options)), budget
             else:
-                obfuscator, given = _rebuild(Certificate.load(certificate), bundle)
-                per_word = given["budget"].epsilon_per_word
+                issued = Certificate.load(certificate)
+                obfuscator, given = rebuild_obfuscator(issued.terms, bundle), {"budget": issued.budget}
+                check_statements(issued, obfuscator)
+                per_word = issued.budget.epsilon_per_word
             if claim is not None:
                 options["claims"] = _read_claim(claim, obfuscator.mechanism.space, per_word)
             name, result = repr(obfuscator), audit_obfuscator(obfuscator, **given, **options)
     if as_json:
-        typer.echo(json.dumps({"auditee": name, **result.as_dict()}, indent=2, allow_nan=False))
+        print_json({"auditee": name, **result.as_dict()})
     else:
         _show(name, result)
     if result.violations:
@@ -116,28 +106,19 @@ def audit(
 
 
 def _check_combination(
-    command: str | None,
-    certificate: Path | None,
-    claim: str | None,
-    settings: list[str],
-    budget: Mapping[str, Any],
+    command: str | None, certificate: Path | None, claim: str | None, settings: list[str], budget: Mapping[str, Any]
 ) -> None:
     """Refuse flags that contradict each other."""
-    if command is not None and certificate is not None:
-        raise ParameterError("Give --command or --certificate, not both.")
-    if command is not None and "epsilon" in budget:
+    if certificate is not None and (command is not None or budget):
+        raise ParameterError("Give only one of --certificate, --command, and a budget.")
+    if command is not None and (claim is None or "epsilon" in budget):
         raise ParameterError(
-            "--epsilon does not go with --command. Give the claim per word: --claim, or with distance "
-            "--epsilon-per-word."
+            "--command needs --claim: a log-ratio for any two words, or distance with --epsilon-per-word. It has no "
+            "--epsilon."
         )
-    if command is not None and claim is None:
-        raise ParameterError("--command needs --claim: a log-ratio for any two words, or distance.")
     if settings and (command is not None or certificate is not None):
         named = ", ".join(f"--{name.replace('_', '-')}" for name in settings)
-        other = "--command" if command is not None else "--certificate"
-        raise ParameterError(f"{named} does not go with {other}, which decides this.")
-    if certificate is not None and budget:
-        raise ParameterError("Give a budget or --certificate, which has one, not both.")
+        raise ParameterError(f"{named} does not go with --command or --certificate, which decides this.")
 
 
 def _audit_command(
@@ -164,34 +145,22 @@ def _read_claim(claim: str, space: Vectors, epsilon_per_word: float | None) -> C
     return claim_per_word(bound)
 
 
-def _rebuild(issued: Certificate, bundle: str) -> tuple[Obfuscator, dict[str, Any]]:
-    """The obfuscator of a certificate, and its budget."""
-    obfuscator = rebuild_obfuscator(issued.terms, bundle)
-    check_statements(issued, obfuscator)
-    return obfuscator, {"budget": issued.budget}
-
-
 def _show(name: str, result: Audit) -> None:
     """Print a line per pair, and what refutes the claim."""
     rows = []
     for finding in result.findings:
-        claim = finding.claim
-        reason = "" if claim.not_covered is None else f": {claim.not_covered}"
-        values = map(_write, (claim.bound, claim.exact, finding.shown))
-        rows.append((finding.pair.kind, *values, f"{finding.verdict.value}{reason}"))
-    styles = [STYLES[finding.verdict] for finding in result.findings]
+        values = map(_write, (finding.claim.bound, finding.claim.exact, finding.shown))
+        verdict = ": ".join(filter(None, (finding.verdict.value, finding.claim.not_covered)))
+        rows.append((finding.pair.kind, *values, verdict))
     numbers = ("claimed", "exact", "shown")
-    title = f"log-ratios of {name}"
-    heads = ("pair", *numbers, "verdict")
-    show(build_table(heads, rows, right=numbers, styles=styles, title=title, title_justify="left"))
+    print_table(("pair", *numbers, "verdict"), rows, right=numbers, title=f"log-ratios of {name}")
     for finding in result.violations:
         typer.echo(_tell(finding))
     tried = sum(finding.shown is not None for finding in result.findings)
-    found = f"{len(result.violations)} of {tried} pairs refute the claim"
     typer.echo(
-        f"{found if result.violations else f'None of {tried} pairs refutes the claim'}: {result.draws:,} answers to "
-        f"each text, {result.confidence:.4g} confidence for all bounds together. This number of answers can show a "
-        f"log-ratio of at most {result.reach:.1f}."
+        f"{len(result.violations)} of {tried} pairs refute the claim: {result.draws:,} answers to each text, "
+        f"{result.confidence:.4g} confidence for all bounds together. This number of answers can show a log-ratio of "
+        f"at most {result.reach:.1f}."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, SPELLING, UNVERIFIABL
 from textveil.bundles.difference import compare_bundles, measure_size
 from textveil.bundles.vector_files import reading_vectors, write_vectors
 from textveil.cli.options import AsJson, Overwrite, build_app, command
-from textveil.cli.reporting import report
+from textveil.cli.reporting import report, write_json
 from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.jobs import check_free
@@ -24,20 +24,11 @@ from textveil.resources import find
 
 app = build_app("Inspect, verify, import and export bundles.")
 
-DISTANCES = (
-    ("pairs", "between two entries"),
-    ("nearest", "to the nearest entry"),
-    ("center", "to the center, the position of words without a spelling"),
-)
-
 NameOrFolder = Annotated[str, typer.Argument(help="The name or the folder of a bundle.")]
 
 
 @command(app, "info", no_args_is_help=False)
-def info(
-    bundle: NameOrFolder = DEFAULT_BUNDLE,
-    as_json: AsJson = False,
-) -> None:
+def info(bundle: NameOrFolder = DEFAULT_BUNDLE, as_json: AsJson = False) -> None:
     """Show the content of a bundle: corpus, license, lexicons, vectors, distances and priors.
 
     Sizes and distances are computed from the vectors.
@@ -47,77 +38,60 @@ def info(
     if as_json:
         typer.echo(manifest.to_json(), nl=False)
         return
+    tokens = f", {manifest.tokens:,} tokens" if manifest.tokens else ""
     typer.echo(f"{manifest.name} {manifest.version} ({manifest.language})")
-    typer.echo(f"corpus    {manifest.corpus}" + (f", {manifest.tokens:,} tokens" if manifest.tokens else ""))
+    typer.echo(f"corpus    {manifest.corpus}{tokens}")
     typer.echo(f"license   {manifest.license}")
     typer.echo(f"sha256    {opened.hash}")
     typer.echo(f"size      {measure_size(opened) / 1e6:.1f} MB")
-    if origin := describe_origin(manifest.parameters.get("vectors")):
-        typer.echo(f"vectors   {origin}")
+    typer.echo(f"vectors   {describe_origin(manifest.parameters.get('vectors'))}")
     for decomposition, lexicon in manifest.lexicons.items():
         typer.echo(f"{decomposition:<9} lexicon of {lexicon['ngrams']:,} expressions")
-    for decomposition, table in manifest.vectors.items():
-        typer.echo(describe_vectors(decomposition, {**table, "writable": len(opened.vectors(decomposition).writable)}))
-        distances = opened.distance(decomposition)
-        for kind, label in DISTANCES:
-            if distances.get(kind):
-                quantiles = ", ".join(f"{float(q):.0%} {value:g}" for q, value in distances[kind].items())
-                typer.echo(f"          distance {label}: {quantiles}")
-        parts = manifest.parts.get(decomposition, {})
-        if opened.prior(decomposition) is not None:
-            typer.echo(describe_prior(parts[PRIOR]))
-        if isinstance(rows := parts.get(SPELLING, {}).get("ngrams"), int):
-            typer.echo(f"          spelling table of {rows:,} character n-grams")
-        if isinstance(unit := table.get("unit"), float):
-            typer.echo(f"          distances are divided by {unit:g}, their median before")
+    for decomposition in manifest.vectors:
+        for line in describe_vectors(opened, decomposition):
+            typer.echo(line)
+        for kind, quantiles in opened.distance(decomposition).items():
+            if isinstance(quantiles, Mapping):
+                shown = ", ".join(f"{float(share):.0%} {value:g}" for share, value in quantiles.items())
+                typer.echo(f"          distance, {kind}: {shown}")
 
 
-def describe_origin(options: Any) -> str | None:
+def describe_origin(options: Any) -> str:
     """The origin of the vectors in a few words, if the manifest states it."""
-    if not isinstance(options, Mapping):
-        return None
-    encoder = options.get("encoder")
+    found = options if isinstance(options, Mapping) else {}
+    encoder, word2vec = found.get("encoder"), found.get("word2vec")
     named = encoder.get("name") if isinstance(encoder, Mapping) else encoder
-    sources = [f"of the encoder {named}"] if encoder else []
-    if isinstance(word2vec := options.get("word2vec"), Mapping):
-        sources.append(f"trained with word2vec ({word2vec.get('architecture')})")
-    return " and ".join(sources) or None
+    sources = [f"encoder {named}"] if named else []
+    sources += [f"word2vec ({word2vec.get('architecture')})"] if isinstance(word2vec, Mapping) else []
+    return " and ".join(sources) or "of unknown origin"
 
 
-def describe_vectors(decomposition: str, table: Mapping[str, Any]) -> str:
-    """One line about the vectors of a decomposition."""
-    changed = table.get("changed_neighbors")
-    return (
-        f"{decomposition:<9} {table['entries']:,} entries, {table['dimensions']} dimensions, {table['writable']:,} may "
-        f"be written, {table['storage']}"
-        + (f" (changes {changed:.2%} of nearest neighbors)" if isinstance(changed, float) else "")
-    )
-
-
-def describe_prior(described: Mapping[str, Any]) -> str:
-    """One line about the prior of a decomposition."""
-    sizes = ", ".join(f"{number:,} of {length} entries" for length, number in described["ngrams"].items())
-    stated = described.get("perplexity")
-    values = [stated.get(str(order)) for order in range(1, described["order"] + 1)] if isinstance(stated, dict) else []
-    measured = [f"{value:g}" for value in values if isinstance(value, int | float)]
-    return f"          prior with n-grams: {sizes or 'none'}" + (
-        f"; perplexity by order: {', '.join(measured)}" if measured else ""
-    )
+def describe_vectors(bundle: Bundle, decomposition: str) -> Iterator[str]:
+    """Lines about the vectors of a decomposition, its prior, and its spelling table."""
+    table, parts = bundle.manifest.vectors[decomposition], bundle.manifest.parts.get(decomposition, {})
+    vectors = bundle.vectors(decomposition)
+    sizes = f"{len(vectors):,} entries, {vectors.dimensions} dimensions, {len(vectors.writable):,} may be written"
+    yield f"{decomposition:<9} {sizes}, {table['storage']}"
+    if isinstance(changed := table.get("changed_neighbors"), float):
+        yield f"          this storage changes {changed:.2%} of nearest neighbors"
+    if isinstance(unit := table.get("unit"), float):
+        yield f"          distances are divided by {unit:g}, their median before"
+    if prior := parts.get(PRIOR):
+        sizes = ", ".join(f"{number:,} of {length} entries" for length, number in prior["ngrams"].items())
+        yield f"          prior with n-grams: {sizes or 'none'}; perplexity by order: {prior.get('perplexity')}"
+    if isinstance(rows := parts.get(SPELLING, {}).get("ngrams"), int):
+        yield f"          spelling table of {rows:,} character n-grams"
 
 
 @command(app, "diff", no_args_is_help=False)
-def diff(
-    before: NameOrFolder,
-    after: NameOrFolder,
-    as_json: AsJson = False,
-) -> None:
+def diff(before: NameOrFolder, after: NameOrFolder, as_json: AsJson = False) -> None:
     """Show what differs between two bundles: settings, sizes, entries, expressions, priors.
 
     The examples of entries are the most frequent ones.
     """
     found = compare_bundles(Bundle.load(before), Bundle.load(after))
     if as_json:
-        typer.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        typer.echo(write_json(found), nl=False)
         return
     if not found:
         typer.echo("The bundles do not differ.")
@@ -128,28 +102,15 @@ def diff(
 
 
 def _describe_change(change: Mapping[str, Any]) -> str:
-    """One line about a change."""
+    """One line about a change of a value, or of a list of entries."""
     if "before" in change:
-        return " -> ".join(_show_value(change[side]) for side in ("before", "after"))
-    sides = [
-        f"{change[side]:,} {side}" + (f" ({', '.join(examples)})" if (examples := change[f"examples_{side}"]) else "")
+        return " -> ".join(json.dumps(change[side], ensure_ascii=False) for side in ("before", "after"))
+    sides = (
+        f"{change[side]:,} {side} ({', '.join(change[f'examples_{side}'])})"
         for side in ("added", "removed")
-    ]
+        if change[side]
+    )
     return "; ".join(sides)
-
-
-def _show_value(value: Any) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_show_value(each)}" for name, each in value.items())
-    if isinstance(value, list):
-        return ", ".join(str(each.get("name", "?")) if isinstance(each, dict) else _show_value(each) for each in value)
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 @command(app, "verify", no_args_is_help=False)
@@ -158,14 +119,12 @@ def verify(bundle: NameOrFolder = DEFAULT_BUNDLE) -> None:
     opened = Bundle.load(bundle)
     files = opened.verify()
     typer.echo(f"{len(files)} files match the manifest.")
-    for decomposition, table in opened.manifest.vectors.items():
-        checked = ["entries", "dimensions", "writable", "storage", *(["distance"] if table.get("distance") else [])]
-        typer.echo(f"{decomposition:<9} computed again and equal: {', '.join(checked)}")
-        typer.echo(f"{decomposition:<9} no entry is far from all others")
+    for decomposition in opened.manifest.vectors:
+        typer.echo(f"{decomposition:<9} vectors: computed again and equal; no entry is far from all others")
         if opened.prior(decomposition) is not None:
-            typer.echo(f"{decomposition:<9} prior: computed again and equal: order, ngrams; probabilities sum to 1")
+            typer.echo(f"{decomposition:<9} prior: computed again and equal; probabilities sum to 1")
     for decomposition in opened.manifest.lexicons:
-        typer.echo(f"{decomposition:<9} lexicon: computed again and equal: ngrams")
+        typer.echo(f"{decomposition:<9} lexicon: computed again and equal")
     typer.echo(f"Not checked, since the files do not show it: {', '.join(UNVERIFIABLE)}")
 
 
@@ -273,8 +232,7 @@ def _read_lexicons(decomposition: str, folder: Path | None) -> dict[str, Lexicon
         tables["wordnet"] = read_wordnet_table(find("wordnet"))
     if issubclass(DECOMPOSERS.load(decomposition), LexiconDecomposer) and decomposition not in tables:
         raise ParameterError(
-            f"The decomposition {decomposition!r} needs a lexicon. Set --lexicons to the output folder of "
-            "'textveil prepare score'."
+            f"{decomposition!r} needs a lexicon. Set --lexicons to the output folder of prepare score."
         )
     return tables
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.cli.display import showing_progress
 from textveil.cli.options import AsJson, BundleName, Column, Overwrite, Quiet, build_app, command
-from textveil.cli.reporting import report
+from textveil.cli.reporting import report, showing_progress, write_file
 from textveil.cli.settings import METHODS, build_settings, pick
 from textveil.errors import ParameterError, TargetError
 from textveil.extras import require
 from textveil.jobs import check_free
-from textveil.lab.calibration import TARGETS, Calibration
+from textveil.lab.calibration import Calibration
 from textveil.lab.calibration import calibrate as find
 from textveil.lab.calibration.calibration import LOG_RATIO, Point, check_targets, parse_targets
 from textveil.lab.calibration.figure import describe, draw_page, tell
@@ -26,15 +24,12 @@ from textveil.lab.metrics.dataset import SAMPLE_SEED
 from textveil.lab.metrics.files import read_columns
 from textveil.obfuscator import Obfuscator
 from textveil.randomness import SeededRandomness
-from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 
 app = build_app()
 
 SAMPLE = 500
 """The number of texts that are drawn from a file."""
-_WIDTH = 40
-"""The width of a bar in the terminal."""
 
 
 @command(
@@ -94,9 +89,8 @@ def calibrate(
     """
     wanted = parse_targets(targets)
     check_targets(wanted)
-    for path in (output, html):
-        if path is not None:
-            check_free(path, overwrite=overwrite)
+    for path in filter(None, (output, html)):
+        check_free(path, overwrite=overwrite)
     if html is not None:
         require("matplotlib", extra="analyze")
     others = [*(labels or ()), *([] if attribute is None else [attribute])]
@@ -106,17 +100,25 @@ def calibrate(
     obfuscator = Obfuscator(wanted_settings)
     if LOG_RATIO in wanted:
         obfuscator = Obfuscator(wanted_settings, largest_share=find_largest_share(obfuscator, wanted))
-    with showing_progress(quiet, unit_of=lambda _: "epsilons") as progress, _plotting_failures(wanted, quiet=quiet):
-        found = find(
-            obfuscator,
-            wanted,
-            texts,
-            attribute=None if attribute is None else columns[attribute],
-            labels={label: columns[label] for label in labels or ()},
-            confidence=confidence,
-            progress=progress,
-        )
-    _write(found, output, html, like=input_file)
+    try:
+        with showing_progress(quiet, "epsilons") as progress:
+            found = find(
+                obfuscator,
+                wanted,
+                texts,
+                attribute=None if attribute is None else columns[attribute],
+                labels={label: columns[label] for label in labels or ()},
+                confidence=confidence,
+                progress=progress,
+            )
+    except TargetError as error:
+        for line in () if quiet else _list_points(error.curve):
+            report(line)
+        raise
+    if output is not None:
+        found.write(output, like=input_file)
+    if html is not None:
+        write_file(html, draw_page(found), like=input_file)
     if as_json:
         typer.echo(found.to_json(), nl=False)
     else:
@@ -125,19 +127,8 @@ def calibrate(
         report(f"Warning: {caveat}")
 
 
-@contextmanager
-def _plotting_failures(targets: Mapping[str, float], *, quiet: bool) -> Iterator[None]:
-    """Show what was tried if the targets cannot be met."""
-    try:
-        yield
-    except TargetError as error:
-        for line in () if quiet else plot(error.curve, targets):
-            report(line)
-        raise
-
-
 def _show(found: Calibration, *, quiet: bool) -> None:
-    for line in () if quiet else plot(found.curve, found.targets, found.epsilon_per_word):
+    for line in () if quiet else _list_points(found.curve):
         typer.echo(line)
     typer.echo(tell(found))
     for name, value in describe(found):
@@ -157,30 +148,12 @@ def _read(
     return [texts[row] for row in order], {name: [values[row] for row in order] for name, values in columns.items()}
 
 
-def _write(found: Calibration, output: Path | None, html: Path | None, *, like: Path | None) -> None:
-    if output is not None:
-        found.write(output, like=like)
-    if html is not None:
-        with writing(html, like=like) as stream:
-            stream.write(draw_page(found).encode())
-
-
-def plot(curve: Sequence[Point], targets: Mapping[str, float], chosen: float | None = None) -> Iterator[str]:
-    """The curve as lines of text: a bar for the value, a line to the bound, and a mark at the target."""
-    for name, level in targets.items():
-        readings = [(point.epsilon_per_word, point.readings[name]) for point in curve if name in point.readings]
-        if not readings:
-            continue
-        longest = max(level, *(max(reading.value, reading.bound) for _, reading in readings)) or 1.0
-        yield f"{'per word':>9}  {name}: {TARGETS[name].title}, target {level:g} (|), bound (-)"
-        for epsilon, reading in readings:
-            numbers = (reading.value, reading.bound, level)  # a similarity may be negative
-            value, bound, mark = (round(_WIDTH * max(0.0, number) / longest) for number in numbers)
-            bar = list("#" * value + " " * (_WIDTH + 1 - value))
-            for place in range(min(value, bound), max(value, bound)):
-                bar[place] = "-"
-            bar[mark] = "|"
-            arrow = " <" if epsilon == chosen else ""
-            met = "met" if reading.met else "not met"
-            yield f"{epsilon:>9.4g}  {''.join(bar)} {reading.value:.3f} ({reading.bound:.3f}) {met}{arrow}"
-        yield ""
+def _list_points(curve: Sequence[Point]) -> Iterator[str]:
+    """A line per epsilon that was tried: the value of every target, its bound, and whether the bound meets it."""
+    yield "per word   value (bound)"
+    for point in curve:
+        readings = (
+            f"{name} {reading.value:.3f} ({reading.bound:.3f}) {'met' if reading.met else 'not met'}"
+            for name, reading in point.readings.items()
+        )
+        yield f"{point.epsilon_per_word:>8.4g}   {', '.join(readings)}"

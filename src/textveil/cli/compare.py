@@ -1,42 +1,36 @@
-"""``textveil compare``."""
+"""``textveil compare`` and ``textveil analyze``: methods side by side, by their texts or by the results of a study."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from textveil.cli.display import build_table, show, showing_progress
-from textveil.cli.evaluate import (
-    MetricFlags,
-    add_samples,
-    list_not_measured,
-    report_cache,
-    unit_of,
-    write_json,
-)
-from textveil.cli.options import Overwrite, Quiet, build_app, command
-from textveil.cli.reporting import report
+from textveil.cli.evaluate import UNITS, MetricFlags, add_samples, list_not_measured, report_cache
+from textveil.cli.options import AsJson, Overwrite, Quiet, build_app, command
+from textveil.cli.reporting import print_json, print_table, report, showing_progress, write_file, write_json
 from textveil.extras import require
 from textveil.jobs import check_free
-from textveil.lab.compare.comparison import Comparison, Contender, read_files, split_name
+from textveil.lab.compare.comparison import Comparison, read_files, split_name
 from textveil.lab.compare.comparison import compare as measure
-from textveil.lab.compare.curves import Frontier, choose_against, compare_frontiers, show_value
+from textveil.lab.compare.curves import Frontier, choose_against, compare_frontiers, show_reading
 from textveil.lab.metrics import Dataset
 from textveil.lab.metrics.columns import Reference
-from textveil.lab.metrics.quantities import Quantity, Reading, Side
+from textveil.lab.metrics.quantities import Quantity
 from textveil.lab.report.comparison_page import list_marks, tell_findings, write_comparison, write_head
 from textveil.lab.report.figures import render_png, render_svg
+from textveil.lab.report.findings import Findings, SettingFindings
+from textveil.lab.report.findings import analyze as find
 from textveil.lab.report.frontier_figure import draw_frontiers
-from textveil.storage.atomic import writing
+from textveil.lab.report.pages import tell
+from textveil.lab.report.report import check_folder, write_report
+from textveil.lab.report.results import RELATIVE_GAIN, read_results
+from textveil.lab.report.tables import ANOVA_HEAD, align, lay_out_anova
 
 app = build_app()
-
-_NAME_WIDTH, _COLUMN_WIDTH = 22, 16
-"""The width of the names and of a column of values in the terminal. What does not fit becomes another table."""
 
 
 @command(app, "compare")
@@ -85,18 +79,18 @@ def compare(
     against = choose_against([split_name(name)[0] for name in rows.obfuscations], against)
     folder = flags.find_folder(originals)
     dataset = Dataset(rows.originals, label=rows.label, attribute=rows.attribute, folder=folder)
-    with showing_progress(quiet, unit_of=lambda stage: unit_of(stage.rpartition(": ")[2])) as progress:
+    with showing_progress(quiet, "texts", UNITS) as progress:
         comparison = measure(dataset, rows.obfuscations, flags.wanted, options, progress)
     frontiers = compare_frontiers(comparison, against)
     if html is not None:
-        _write(html, write_comparison(comparison, frontiers=frontiers).encode(errors="replace"), originals)
+        write_file(html, write_comparison(comparison, frontiers=frontiers), like=originals)
     if as_json is not None:
         found = {**comparison.as_dict(), "fronts": [frontier.as_dict() for frontier in frontiers]}
-        _write(as_json, write_json(found).encode(errors="replace"), originals)
+        write_file(as_json, write_json(found), like=originals)
     if drawings and frontiers:
         figure = draw_frontiers(frontiers)
         for path, content in zip(drawings, (render_svg(figure).encode(), render_png(figure)), strict=True):
-            _write(path, content, originals)
+            write_file(path, content, like=originals)
     elif drawings:
         outputs = [path for path in outputs if path not in drawings]
         report("Nothing to draw: no attack and utility were both measured.")
@@ -112,7 +106,7 @@ def _claim_outputs(
 ) -> tuple[list[Path], list[Path]]:
     """The files of curves, and all files that will be written. What cannot be written is refused at once."""
     drawings = [] if figures is None else [figures / f"curves.{kind}" for kind in ("svg", "png")]
-    outputs = [*(path for path in (html, as_json) if path is not None), *drawings]
+    outputs = [*filter(None, (html, as_json)), *drawings]
     if html is not None or drawings:
         require("matplotlib", extra="analyze")
     if figures is not None:
@@ -122,53 +116,121 @@ def _claim_outputs(
     return drawings, outputs
 
 
-def _write(path: Path, content: bytes, like: Path) -> None:
-    with writing(path, like=like) as stream:
-        stream.write(content)
-
-
 def _show(comparison: Comparison, frontiers: Sequence[Frontier]) -> None:
     """Print a table per side, the findings, and the metrics that were not measured."""
-    from rich.console import Console
-
-    fitting = max(1, (Console().width - _NAME_WIDTH) // _COLUMN_WIDTH)
-    for side, found in groupby(comparison.quantities, key=lambda quantity: quantity.side):
-        quantities = list(found)
-        for start in range(0, len(quantities), fitting):
-            _show_table(comparison, side, quantities[start : start + fitting])
-    typer.echo("95 % intervals. best: clearly better than another one; worse: clearly worse than the best.")
+    for side, quantities in groupby(comparison.quantities, key=lambda quantity: quantity.side):
+        rows = [row for quantity in quantities for row in _list_rows(comparison, quantity)]
+        heads = ("", "obfuscation", "value (95 % interval)", "")
+        print_table(heads, rows, right=heads[2:3], title=f"{side.value}, {comparison.texts:,} texts")
+    typer.echo("best: clearly better than another one; worse: clearly worse than the best.")
     for line in tell_findings(comparison, frontiers):
         typer.echo(f"- {line}")
     for line in list_not_measured(comparison.not_measured, compare):
         typer.echo(line)
 
 
-def _show_table(comparison: Comparison, side: Side, quantities: list[Quantity]) -> None:
-    from rich.text import Text
-
-    rows: list[list[str | Text]] = []
+def _list_rows(comparison: Comparison, quantity: Quantity) -> Iterator[tuple[str, str, str, str]]:
+    """The values of a quantity: of the references that have one, and of every obfuscation."""
+    head = write_head(quantity)
     for reference in Reference:
-        readings = [comparison.read_reference(quantity, reference) for quantity in quantities]
-        if any(readings):
-            shown = [_write_reading(*pair) for pair in zip(quantities, readings, strict=True)]
-            rows.append([Text(reference.value, style="italic"), *shown])
+        if reading := comparison.read_reference(quantity, reference):
+            yield head, reference.value, show_reading(quantity, reading), ""
+            head = ""
     for contender in comparison.contenders:
-        cells = [_write_cell(comparison, contender, quantity) for quantity in quantities]
-        rows.append([Text(contender.name, style="bold"), *cells])
-    heads = [write_head(quantity) for quantity in quantities]
-    title = f"{side.value}, {comparison.texts:,} texts"
-    table = build_table(["", *heads], rows, right=heads, title=title, title_justify="left", show_lines=True)
-    table.columns[0].overflow = "fold"
-    show(table)
+        reading = contender.read(quantity)
+        marks = list_marks(comparison, contender, quantity) if reading else ()
+        yield head, contender.name, show_reading(quantity, reading), ", ".join(marks)
+        head = ""
 
 
-def _write_reading(quantity: Quantity, reading: Reading | None) -> str:
-    return "\n".join(filter(None, show_value(quantity, reading)))
+@command(app, "analyze")
+def analyze(
+    results: Annotated[Path, typer.Argument(metavar="RESULTS")],
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    response: str = RELATIVE_GAIN.name,
+    against: str | None = None,
+    pairs: Annotated[int, typer.Option(min=0)] = 10,
+    drop_incomplete: bool = False,
+    as_json: AsJson = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Analyze results: find the factors that matter.
+
+    Shows which factors matter, which combinations differ, and which one to choose.
+
+    Analysis of variance with data set and level as controls, and Tukey's HSD over all pairs of combinations.
+
+    The file has one row per cell, with the columns dataset, decomposition, distribution, level or epsilon (or both),
+    optionally mechanism and profile, and metrics. Or it has one row per cell and metric, with the columns metric and
+    value. Every data set and level must have every combination. The optional columns words_perturbed, words_drawn,
+    words_kept_stopword, words_kept_unknown and words_kept_no_share count the words by outcome. The column draw numbers
+    repetitions of a cell with other noise.
+
+    Args:
+        response: The metric to explain: {textveil.lab.report.results:RESPONSES}.
+        results: Results of a study: csv, tsv, jsonl or parquet, may be compressed.
+        output: Write the report, figures and tables to this folder.
+        against: The setting that curves are compared with. Default: the first with madlib, or the first.
+        pairs: Number of significant pairs to print.
+        drop_incomplete: Exclude a data set and level that lacks a combination.
+
+    Examples:
+      textveil analyze results.csv
+      textveil analyze results.csv --output analysis
+      textveil analyze results.parquet --response utility_f1 --pairs 30
+      textveil analyze results.csv --json > findings.json
+    """
+    if output is not None:
+        check_folder(output, overwrite=overwrite)
+    findings = find(read_results(results, drop_incomplete=drop_incomplete), response=response, against=against)
+    for group in findings.results.left_out:
+        report(f"Excluded, because it lacks a combination: {group}")
+    for line in tell("missing", findings.results, findings.response):
+        report(line)
+    if output is not None:
+        write_report(findings, output, overwrite=overwrite)
+    if as_json:
+        print_json(findings.as_dict())
+    else:
+        typer.echo("\n".join(_tell(findings, pairs)))
+    if output is not None:
+        report(f"Written: {output / 'report.html'}")
 
 
-def _write_cell(comparison: Comparison, contender: Contender, quantity: Quantity) -> str:
-    reading = contender.read(quantity)
-    if reading is None:
-        return ""
-    marks = list_marks(comparison, contender, quantity)
-    return "\n".join([_write_reading(quantity, reading), *marks])
+def _tell(findings: Findings, pairs: int) -> Iterator[str]:
+    """The lines of the summary."""
+    results = findings.results
+    yield f"{len(results.rows)} cells, {len(results.groups)} data sets and levels; response: {findings.response.title}"
+    if findings.overall is not None:
+        yield "\nAll settings together"
+        yield from align(ANOVA_HEAD, lay_out_anova(findings.overall))
+    for setting in findings.settings:
+        yield ""
+        if setting.name:
+            yield setting.name.capitalize()
+        yield from _tell_setting(setting, pairs)
+    yield ""
+    if findings.frontiers:
+        yield "Attack against utility"
+        yield from tell("curves", findings.frontiers)
+        yield ""
+    yield from tell("gaps", findings)
+    yield from tell("draws", results)
+    yield from tell("chance", results)
+    if results.counts_words:
+        yield from tell("clear", findings)
+    else:
+        yield "The number of words released in clear is unknown: these results do not count them."
+
+
+def _tell_setting(setting: SettingFindings, pairs: int) -> Iterator[str]:
+    yield from align(ANOVA_HEAD, lay_out_anova(setting.anova))
+    yield ""
+    for name in ("noise", "datasets", "pairs"):
+        yield from tell(name, setting)
+    for pair in setting.comparisons.significant[:pairs]:
+        yield f"  {pair.difference:.4f}  {pair.higher} over {pair.lower} (p = {pair.p_value:.2g})"
+    yield ""
+    for recommendation in setting.recommendations:
+        yield recommendation.sentence

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,9 +13,8 @@ import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
 from textveil.certificate import Certificate
-from textveil.cli.display import build_table, show, showing_progress
 from textveil.cli.options import AsJson, Overwrite, Quiet, build_app, command, flag_of, refuse_unused
-from textveil.cli.reporting import report, spell_flag
+from textveil.cli.reporting import print_table, report, showing_progress, spell_message, write_file, write_json
 from textveil.errors import ParameterError, TextveilError
 from textveil.jobs import check_free
 from textveil.lab.metrics import METRIC_COLUMNS, METRICS, Dataset, Evaluation, Evaluator
@@ -24,14 +22,12 @@ from textveil.lab.metrics.base import Measurement, Need, check_seeds
 from textveil.lab.metrics.classification import CLASSIFIER
 from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.lab.metrics.columns import name_column
-from textveil.lab.metrics.files import PairedFiles, Pairs
+from textveil.lab.metrics.files import Pairs, read_pairs
 from textveil.lab.metrics.replay import replay
 from textveil.lab.metrics.verification import verify_certificate
 from textveil.lab.report.card import Card, build_card
-from textveil.progress import Progress
 from textveil.registry import Registry
 from textveil.results import Obfuscation
-from textveil.storage.atomic import writing
 from textveil.tables import TEXT_COLUMN
 
 CARD_FORMATS = {".html": Card.to_html, ".htm": Card.to_html, ".md": Card.to_markdown}
@@ -42,6 +38,8 @@ _REPLAYED = ("clear_text", "inversion")
 _TRAINED = ("attribute", TASK)
 _ENCODED = ("token_similarity", "linkage")
 """The metrics that use one encoder."""
+UNITS = {"inversion": "chunks", "fine-tuning": "steps"}
+"""What progress counts at stages that do not count texts."""
 
 app = build_app()
 
@@ -67,6 +65,7 @@ def _list_takers(need: Need) -> str:
 
 
 LABEL_HELP = f"For {_list_takers(Need.LABEL)}: the column with the label of a task"
+ATTRIBUTE_HELP = f"For {_list_takers(Need.ATTRIBUTE)}: the column that an attacker wants to infer, such as the author"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +73,7 @@ class MetricFlags:
     """Which columns hold the texts, what is measured on them, and where scores are cached.
 
     Attributes:
+        attribute: {textveil.cli.evaluate:ATTRIBUTE_HELP}.
         metrics: Metrics to measure, comma-separated: {textveil.lab.metrics:METRICS}. Default: all.
         text: The column with the texts.
         obfuscated_text: The column with the obfuscated texts. Default: that of --text.
@@ -84,12 +84,7 @@ class MetricFlags:
 
     text: Annotated[str, typer.Option("--text", "--column")] = TEXT_COLUMN
     obfuscated_text: str | None = None
-    attribute: Annotated[
-        str | None,
-        typer.Option(
-            help=f"For {_list_takers(Need.ATTRIBUTE)}: the column that an attacker wants to infer, such as the author."
-        ),
-    ] = None
+    attribute: str | None = None
     metrics: str | None = None
     attacker: Annotated[str | None, flag(METRICS, "attribute, downstream", "classifier")] = None
     attacker_model: Annotated[str | None, flag(CLASSIFIERS, "transformer", "model")] = None
@@ -114,26 +109,38 @@ class MetricFlags:
         return None if given is None else [METRICS.load(name).name for name in split_list(given, "--metrics")]
 
     def choose_options(self, **more: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """The options that were given, by metric.
+        """The options that were given, by metric, and ``more`` of them. A missing option is ``None``.
 
-        Args:
-            more: Further options of metrics, of which a missing one is ``None``.
+        Metrics that are not wanted get none, unless no other metric takes the option: it is then refused.
         """
-        training = {"model": self.attacker_model, "epochs": self.epochs, "learning_rate": self.learning_rate}
-        given: dict[str, dict[str, Any]] = {}
-        parts: tuple[Mapping[str, Mapping[str, Any]], ...] = (
-            choose_classifier(self.attacker, training, self.seeds, self.wanted),
-            choose_encoders(self.encoders, self.wanted),
-            {"identifiers": {"kinds": self.kinds}, "similarity": {"truncate": self.truncate}},
+        wanted = self.wanted
+        encoders = None if self.encoders is None else split_list(self.encoders, "--encoders")
+        first = None if encoders is None else encoders[0]
+        seeds = None if self.seeds is None else _parse_seeds(self.seeds)
+        groups: list[dict[str, Mapping[str, Any]]] = [
+            {name: {"seeds": seeds} for name in METRICS if "seeds" in METRICS.load(name).list_options()},
+            {name: self._choose_classifier() for name in _TRAINED},
+            {"similarity": {"models": encoders}, **{name: {"model": first} for name in _ENCODED}},
+            {"similarity": {"truncate": self.truncate}},
+            {"identifiers": {"kinds": self.kinds}},
             {"perplexity": {"model": self.language_model}},
-            more,
-        )
-        for part in parts:
-            for metric, options in part.items():
-                found = {name: value for name, value in options.items() if value is not None}
-                if found:
-                    given.setdefault(metric, {}).update(found)
-        return given
+            *({metric: options} for metric, options in more.items()),
+        ]
+        found: dict[str, dict[str, Any]] = {}
+        for group in groups:
+            for metric in [name for name in group if wanted is None or name in wanted] or list(group)[:1]:
+                given = {name: value for name, value in group[metric].items() if value is not None}
+                if given:
+                    found.setdefault(metric, {}).update(given)
+        return found
+
+    def _choose_classifier(self) -> dict[str, Any]:
+        """The options of metrics that train a classifier."""
+        name = CLASSIFIERS.load(self.attacker or CLASSIFIER).name
+        options = {"model": self.attacker_model, "epochs": self.epochs, "learning_rate": self.learning_rate}
+        given = {option: value for option, value in options.items() if value is not None}
+        refuse_unused(given, [CLASSIFIERS.load(name)], {"--attacker": CLASSIFIERS})
+        return {"classifier": name if self.attacker else None, "classifier_options": given or None}
 
     def find_folder(self, originals: Path) -> Path | None:
         """The folder of cached scores, if there is one."""
@@ -143,15 +150,13 @@ class MetricFlags:
 def add_samples(options: Mapping[str, dict[str, Any]], samples: list[str] | None) -> dict[str, dict[str, Any]]:
     """Options of metrics with the sizes of samples, which are given as METRIC=TEXTS."""
     found = {metric: dict(each) for metric, each in options.items()}
+    takers = [name for name in METRICS if "sample" in METRICS.load(name).list_options()]
     for sample in samples or ():
         name, _, size = sample.partition("=")
-        if not size.isdecimal():
-            raise ParameterError("--sample must be a metric and a number of texts, such as perplexity=50.")
-        metric = METRICS.load(name.strip())
-        if "sample" not in metric.list_options():
-            takers = ", ".join(each for each in METRICS if "sample" in METRICS.load(each).list_options())
-            raise ParameterError(f"--sample: {metric.name} always reads all texts. Metrics with samples: {takers}.")
-        found.setdefault(metric.name, {})["sample"] = int(size)
+        metric = METRICS.load(name.strip()).name
+        if metric not in takers or not size.isdecimal():
+            raise ParameterError(f"--sample must be METRIC=TEXTS, such as perplexity=50. Metrics: {', '.join(takers)}.")
+        found.setdefault(metric, {})["sample"] = int(size)
     return found
 
 
@@ -163,50 +168,11 @@ def split_list(values: str, option: str) -> list[str]:
     return found
 
 
-def choose_classifier(
-    attacker: str | None, options: Mapping[str, Any], seeds: str | None, wanted: list[str] | None
-) -> dict[str, dict[str, Any]]:
-    """The options of the metrics that train classifiers: a classifier for some of them, and seeds for all."""
-    name = CLASSIFIERS.load(CLASSIFIER if attacker is None else attacker).name
-    given = {option: value for option, value in options.items() if value is not None}
-    refuse_unused(given, [CLASSIFIERS.load(name)], {"--attacker": CLASSIFIERS})
-    chosen = {
-        "classifier": None if attacker is None else name,
-        "classifier_options": given or None,
-        "seeds": None if seeds is None else _parse_seeds(seeds),
-    }
-    seeded = [name for name in METRICS if "seeds" in METRICS.load(name).list_options()]
-    found = {
-        metric: chosen if metric in _TRAINED else {"seeds": chosen["seeds"]}
-        for metric in seeded
-        if wanted is None or metric in wanted
-    }
-    return found or {_TRAINED[0]: chosen}
-
-
-def choose_encoders(encoders: str | None, wanted: list[str] | None) -> dict[str, dict[str, Any]]:
-    """The options of the metrics that use encoders: all encoders for similarity, and the first one for the others."""
-    if encoders is None:
-        return {}
-    names = split_list(encoders, "--encoders")
-    found = {
-        metric: {"model": names[0]} if metric in _ENCODED else {"models": names}
-        for metric in ("similarity", *_ENCODED)
-        if wanted is None or metric in wanted
-    }
-    return found or {"similarity": {"models": names}}  # which is then refused
-
-
 def _parse_seeds(seeds: str) -> tuple[int, ...]:
     numbers = split_list(seeds, "--seeds")
     if not all(number.isdecimal() for number in numbers):
         raise ParameterError("--seeds must be comma-separated, non-negative integers, such as 42,43,44.")
     return check_seeds(list(map(int, numbers)))
-
-
-def unit_of(stage: str) -> str:
-    """What progress counts at a stage of an evaluation."""
-    return "chunks" if stage == "inversion" else "steps" if stage == "fine-tuning" else "texts"
 
 
 @command(app, "evaluate")
@@ -241,7 +207,8 @@ def evaluate(
         label: {textveil.cli.evaluate:LABEL_HELP} (repeatable).
         original: The file with the originals: csv, tsv, jsonl, parquet or txt.
         obfuscated: The file with the obfuscated texts, in the same rows. Default: the same file.
-        certificate: For clear_text, inversion: the certificate of the obfuscation.
+        certificate: For clear_text, inversion: the certificate of the obfuscation. The originals are obfuscated again
+            with its settings and new noise.
         encoder: For clear_text, inversion: the folder of the encoder that scored the words. Default: the encoder that
             the certificate names.
         sample: Measure at most this number of rows, drawn at random.
@@ -264,6 +231,8 @@ def evaluate(
     """
     if keep_embeddings and flags.no_cache:
         raise ParameterError("--keep-embeddings needs a cache. Remove --no-cache.")
+    if len(obfuscated or ()) > 1:
+        raise ParameterError("--obfuscated was given more than once. Give one file.")
     _check_outputs(output, cards or (), overwrite=overwrite)
     wanted = flags.wanted
     # If the metrics are named and inversion is none of them, it is clear_text that uses the bundle.
@@ -274,27 +243,27 @@ def evaluate(
         inversion={"bundle": bundle if own else None},
     )
     labels = list(dict.fromkeys(label or ()))
-    pairs = PairedFiles(
+    pairs = read_pairs(
         original,
-        _take_one(obfuscated or ()),
-        flags.text,
-        flags.obfuscated_text,
-        labels,
-        flags.attribute,
-        flags.format_name,
-    ).read()
+        next(iter(obfuscated or ()), None),
+        text=flags.text,
+        obfuscated_text=flags.obfuscated_text,
+        labels=labels,
+        attribute=flags.attribute,
+        format_name=flags.format_name,
+    )
     folder = flags.find_folder(original)
     first = next(iter(pairs.labels.values()), None)
     dataset = Dataset(pairs.originals, label=first, attribute=pairs.attribute, folder=folder, sample=sample)
     issued = None if certificate is None else Certificate.load(certificate)
-    with showing_progress(quiet, unit_of=unit_of) as progress:
+    with showing_progress(quiet, "texts", UNITS) as progress:
         evaluator = Evaluator(dataset, wanted, options, progress)
         replayed = None
         if issued is not None and (wanted is None or set(_REPLAYED) & set(wanted)):
-            required = wanted is not None and "inversion" in wanted
             chosen = set(dataset.rows)
             texts = [each if row in chosen else None for row, each in enumerate(pairs.originals)]
-            replayed = _replay(issued, texts, bundle, encoder, required=required, progress=progress)
+            again = partial(replay, issued, texts, bundle=bundle or DEFAULT_BUNDLE, model=encoder, progress=progress)
+            replayed = again() if "inversion" in (wanted or ()) else _try(again)
         evaluation = evaluator.measure(pairs.obfuscated, certificate=issued, obfuscations=replayed)
         for name in labels[1:] if wanted is None or TASK in wanted else ():
             other = Dataset(pairs.originals, label=pairs.labels[name], folder=folder, sample=sample)
@@ -302,45 +271,29 @@ def evaluate(
             evaluation = _add_task(evaluation, f"{TASK} {name}", task, pairs.obfuscated, required=wanted is not None)
     content = write_json(evaluation.as_dict())
     if output is not None:
-        with writing(output, like=original) as stream:
-            stream.write(content.encode(errors="surrogatepass"))
+        write_file(output, content, like=original)
     if cards:
-        whole = None if evaluation.sampled_from else replayed
-        content_of = _build_card(evaluation, pairs, certificate, whole)
+        card = _build_card(evaluation, pairs, certificate, None if evaluation.sampled_from else replayed)
         for path in cards:
-            with writing(path, like=original) as stream:
-                stream.write(CARD_FORMATS[path.suffix.lower()](content_of).encode(errors="replace"))
+            write_file(path, CARD_FORMATS[path.suffix.lower()](card), like=original)
     if as_json:
         typer.echo(content, nl=False)
     else:
         _show(evaluation)
-    if not quiet and replayed is not None:
-        report(
-            f"{', '.join(_REPLAYED)}: the originals were obfuscated again with the settings of the certificate and new "
-            "noise."
-        )
     if not quiet:
         report_cache(folder)
-
-
-def write_json(values: Mapping[str, Any]) -> str:
-    """Values as indented JSON with a newline at the end."""
-    return json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def report_cache(folder: Path | None) -> None:
     """Say where scores are cached."""
     if folder is not None:
-        report(
-            f"Scores are cached in {str(folder)!r}. They contain information about the originals: protect them in the "
-            "same way, or delete them."
-        )
+        report(f"Scores are cached in {str(folder)!r}. Protect them like the originals, or delete them.")
 
 
 def list_not_measured(reasons: Mapping[str, str], command: Any) -> Iterator[str]:
     """A line for every metric that was not measured, with the flags of a command."""
     for name, reason in reasons.items():
-        yield f"Not measured: {name}. {TextveilError(reason).spell(partial(spell_flag, command))}"
+        yield f"Not measured: {name}. {spell_message(command, reason)}"
 
 
 def _check_outputs(output: Path | None, cards: Sequence[Path], *, overwrite: bool) -> None:
@@ -348,7 +301,7 @@ def _check_outputs(output: Path | None, cards: Sequence[Path], *, overwrite: boo
     for path in cards:
         if path.suffix.lower() not in CARD_FORMATS:
             raise ParameterError(f"--card writes .html and .md files. {str(path)!r} is neither.")
-    for path in (*cards, *([output] if output else [])):
+    for path in filter(None, (*cards, output)):
         check_free(path, overwrite=overwrite)
 
 
@@ -378,29 +331,12 @@ def _add_task(
     return replace(evaluation, measurements={**evaluation.measurements, name: found})
 
 
-def _take_one(files: Sequence[Path]) -> Path | None:
-    """The file of ``--obfuscated``, of which the last one would otherwise be used without a word."""
-    if len(files) > 1:
-        raise ParameterError(f"--obfuscated was given {len(files)} times. Give one file.")
-    return files[0] if files else None
-
-
-def _replay(
-    certificate: Certificate,
-    texts: list[str | None],
-    bundle: str | None,
-    encoder: Path | None,
-    *,
-    required: bool,
-    progress: Progress,
-) -> list[Obfuscation] | None:
-    """The outcome of every chunk. If it is not required, a replay that fails is only reported."""
+def _try(again: Callable[[], list[Obfuscation]]) -> list[Obfuscation] | None:
+    """The outcome of every chunk, if the originals can be obfuscated again."""
     try:
-        return replay(certificate, texts, bundle=bundle or DEFAULT_BUNDLE, model=encoder, progress=progress)
+        return again()
     except TextveilError as error:
-        if required:
-            raise
-        report(f"{', '.join(_REPLAYED)}: {error.spell(partial(spell_flag, evaluate))}")
+        report(f"{', '.join(_REPLAYED)}: {spell_message(evaluate, str(error))}")
         return None
 
 
@@ -409,57 +345,36 @@ def _show(evaluation: Evaluation) -> None:
     rows = []
     for name, found in evaluation.measurements.items():
         caveats = [f"No conclusion: {caveat}" for caveat in found.caveats if caveat not in found.line]
-        meaning = [found.line, *caveats, *_write_details(found)]
-        rows.append((name, "\n".join(_write_values(found)), "\n".join(meaning)))
-    table = build_table(
-        ("metric", "values [95 % interval]", "meaning"), rows, title=_count(evaluation), show_lines=True
-    )
-    table.columns[1].no_wrap = True
-    show(table)
+        rows.append((name, "\n".join(_write_values(found)), "\n".join([found.line, *caveats, *_write_details(found)])))
+    counts = {
+        "pairs of texts": evaluation.texts,
+        "rows from which they were drawn": evaluation.sampled_from,
+        "originals without a word": evaluation.left_out,
+        "empty obfuscated texts": evaluation.empty,
+    }
+    title = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    print_table(("metric", "values [95 % interval]", "meaning"), rows, title=title, lines=True)
     for line in list_not_measured(evaluation.not_measured, evaluate):
         typer.echo(line)
 
 
-def _count(evaluation: Evaluation) -> str:
-    counted = f"{evaluation.texts:,} pairs of texts"
-    if evaluation.sampled_from:
-        counted += f", a random sample of {evaluation.sampled_from:,}"
-    if evaluation.left_out:
-        counted += f", {evaluation.left_out:,} skipped because the original has no word"
-    if evaluation.empty:
-        counted += f"; {evaluation.empty:,} obfuscated texts are empty"
-    return counted
-
-
-def _write_values(found: Measurement) -> list[str]:
+def _write_values(found: Measurement) -> Iterator[str]:
     """The values of a measurement as declared, each with its interval. Deviations over seeds are in JSON only."""
-    lines = []
     for name, value in found.values.items():
-        if name.endswith("_std"):
-            continue
         column = METRIC_COLUMNS.get(name_column(found.metric, name))
         interval = found.intervals.get(name)
-        if column is None:  # only a count is not declared
-            lines.append(f"{name} {value:,.0f}")
-        elif interval is None:
-            lines.append(f"{name} {column.show(value)}")
-        else:
-            lines.append(
-                f"{name} {column.show(value)} [{column.show_bare(interval.low)}, {column.show(interval.high)}]"
-            )
-    return lines
+        if column is None and not name.endswith("_std"):  # only a count is not declared
+            yield f"{name} {value:,.0f}"
+        elif column is not None and not name.endswith("_std"):
+            bounds = f" [{column.show_bare(interval.low)}, {column.show(interval.high)}]" if interval else ""
+            yield f"{name} {column.show(value)}{bounds}"
 
 
-def _write_details(found: Measurement) -> list[str]:
+def _write_details(found: Measurement) -> Iterator[str]:
     """The details of a measurement: kinds of identifiers, encoders, unchanged words."""
-    kinds = found.details.get("kinds", {})
-    encoders = found.details.get("encoders", {})
-    words = found.details.get("words", {})
-    return [
-        *(
-            f"{each['harm']}, {kind.lower()}: {each['remaining']:.1%} of {each['found']:,}"
-            for kind, each in kinds.items()
-        ),
-        *(f"{name}: {cosine:.3f}" for name, cosine in encoders.items() if len(encoders) > 1),
-        *(f"{reason}: {', '.join(shown)}" for reason, shown in words.items()),
-    ]
+    for kind, each in found.details.get("kinds", {}).items():
+        yield f"{each['harm']}, {kind.lower()}: {each['remaining']:.1%} of {each['found']:,}"
+    if len(encoders := found.details.get("encoders", {})) > 1:
+        yield from (f"{name}: {cosine:.3f}" for name, cosine in encoders.items())
+    for reason, words in found.details.get("words", {}).items():
+        yield f"{reason}: {', '.join(words)}"

@@ -1,26 +1,26 @@
-"""``textveil experiment``."""
+"""``textveil experiment``: studies, their progress and their results."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from functools import partial
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from textveil.cli.display import show
 from textveil.cli.options import AsJson, ExecutorFlags, Overwrite, Quiet, build_app, command, keep_lines
-from textveil.cli.reporting import FAILURE, report, spell_flag
-from textveil.errors import InputError, ParameterError, spell_parameters
+from textveil.cli.reporting import FAILURE, print_json, report, spell_message
+from textveil.errors import InputError, ParameterError
 from textveil.extras import require
 from textveil.jobs import check_free
 from textveil.lab.report.results import RELATIVE_GAIN
 
 if TYPE_CHECKING:
     from textveil.lab.study import Experiment
+    from textveil.lab.study.cell_runner import CellDone
     from textveil.lab.study.conversion import Conversion
+    from textveil.lab.study.experiment import Plan, SharedDone, Watcher
     from textveil.lab.study.status import CellState
 
 PAPER = "paper"
@@ -37,8 +37,7 @@ app = build_app(
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="The study file.", show_default=False)]
 Folder = Annotated[
-    Path | None,
-    typer.Option("--folder", "-f", help="Folder for results. Default: STUDY-results beside the file."),
+    Path | None, typer.Option("--folder", "-f", help="Folder for results. Default: STUDY-results beside the file.")
 ]
 
 
@@ -83,7 +82,8 @@ def init(
       textveil experiment init paper.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json
       textveil experiment init trial.yaml --preset paper --trustpilot us.jsonl --yelp reviews.json --scale 0.01
     """
-    from textveil.lab.study.presets import fill_preset, write_preset
+    _require_study()
+    from textveil.lab.study.study import fill_preset, write_preset
 
     check_free(file, overwrite=overwrite)
     fill_preset(preset, scale=scale)  # an error comes before files are converted
@@ -91,11 +91,13 @@ def init(
     if given and preset != PAPER:
         raise ParameterError(f"--{next(iter(given))} goes with --preset {PAPER}.")
     converted = _convert(given, file.parent, overwrite=overwrite)
-    samples = {name: done.texts for name, done in converted.items()}
-    write_preset(preset, file, scale=scale, samples=samples)
-    _report_missing(file)
-    step = "Run" if len(converted) == 2 else "Enter your data sets, then run"
-    report(f"Written: {file}. {step}: textveil experiment run {file} --dry-run")
+    write_preset(preset, file, scale=scale, samples={name: done.texts for name, done in converted.items()})
+    report(f"Written: {file}. Edit it, then run: textveil experiment run {file} --dry-run")
+    from textveil.lab.study import load_study
+    from textveil.lab.study.experiment import describe_missing, find_missing
+
+    if missing := find_missing(load_study(file).study):
+        report(describe_missing(missing))
 
 
 def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dict[str, Conversion]:
@@ -116,16 +118,6 @@ def _convert(given: Mapping[str, Path], folder: Path, *, overwrite: bool) -> dic
     if found:
         report("The converted files hold the original texts. Protect them like the downloads.")
     return found
-
-
-def _report_missing(file: Path) -> None:
-    """Report the models that a study lacks."""
-    _require_study()
-    from textveil.lab.study import load_study
-    from textveil.lab.study.requirements import describe_missing, find_missing
-
-    if missing := find_missing(load_study(file).study):
-        report(describe_missing(missing))
 
 
 @command(app, "run")
@@ -161,8 +153,6 @@ def run(
     The exit code is 1 if anything failed.
     """
     experiment = _open(study, folder)
-    from textveil.cli.experiment_display import watching
-
     if dry_run:
         with experiment.preview() as preview:
             preview.check()
@@ -171,32 +161,67 @@ def run(
         return
     experiment.check()  # before an executor, such as a cluster, is started
     if not quiet:
-        report(
-            f"The originals are copied to {str(experiment.store.folder)!r}. Protect this folder like the originals, or "
-            "delete it when you are done."
-        )
-    with place.start(gpus_per_task) as chosen, watching(quiet) as watcher:
-        states = experiment.run(chosen, retry_failed=retry_failed, watcher=watcher)
+        report(f"The originals are copied to {str(experiment.store.folder)!r}. Protect this folder like the originals.")
+    with place.start(gpus_per_task) as chosen:
+        states = experiment.run(chosen, retry_failed=retry_failed, watcher=None if quiet else cast("Watcher", _Log()))
     _summarize(experiment, states)
 
 
 def _show_plan(experiment: Experiment, executor: Any, retry_failed: bool) -> None:
     """Print every cell with its state, and the estimated time."""
-    from textveil.cli.experiment_display import write_time
     from textveil.lab.study.estimate import estimate
 
     plan = experiment.plan(executor, retry_failed=retry_failed)
     _list_cells(plan.states)
-    _count(experiment, plan.states)
+    typer.echo(_write_counts(plan.states, experiment.study.size))
     if not plan.cells:
         typer.echo("There is nothing left to do.")
         return
     found = estimate(experiment.runner, plan, executor.workers)
     low, mean, high = map(write_time, (found.low, found.seconds, found.high))
-    typer.echo(
-        f"Estimated time with --workers {executor.workers}: {mean} ({low} to {high}), based on {found.basis}, without "
-        "the time to load models."
-    )
+    typer.echo(f"Estimated time with --workers {executor.workers}: {mean} ({low} to {high}), based on {found.basis}.")
+
+
+class _Log:
+    """Writes a line for every finished task, and for every problem."""
+
+    def __init__(self) -> None:
+        self._shared = self._shared_tasks = self._cells = self._cell_tasks = 0
+        self._since = time.monotonic()
+
+    def begin(self, plan: Plan) -> None:
+        """Show the number of cells."""
+        self._shared_tasks, self._cell_tasks = len(plan.shared), len(plan.cells)
+        report(_write_counts(plan.states))
+
+    def shared_done(self, done: SharedDone) -> None:
+        """Show a shared task, with its time or its failure."""
+        self._shared += 1
+        self._since = time.monotonic()
+        for warning in done.warnings:
+            report(f"Warning: {done.task}: {spell_message(run, warning)}")
+        ended = f"{done.seconds:.1f} s" if done.reason is None else f"failed: {spell_message(run, done.reason)}"
+        report(f"[{self._shared}/{self._shared_tasks}] {done.task}, {ended}")
+
+    def cell_done(self, done: CellDone) -> None:
+        """Show a cell with its time, its failures, and the time left at the rate of the finished ones."""
+        self._cells += 1
+        for failure in done.failures:
+            report(f"Failed: {failure.what} of {done.cell}: {spell_message(run, failure.reason)}")
+        left = write_time((time.monotonic() - self._since) / self._cells * (self._cell_tasks - self._cells))
+        report(f"[{self._cells}/{self._cell_tasks}] {done.cell}, {done.seconds:.1f} s, about {left} left")
+
+
+def write_time(seconds: float) -> str:
+    """A duration in words.
+
+    >>> write_time(8.2), write_time(95), write_time(7380)
+    ('8 s', '2 min', '2 h 3 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _list_cells(states: Iterable[CellState]) -> None:
@@ -205,25 +230,23 @@ def _list_cells(states: Iterable[CellState]) -> None:
         typer.echo(f"{state.cell.id}  {name:<8}  {state.cell}")
 
 
-def _count(experiment: Experiment, states: Any) -> None:
+def _write_counts(states: Iterable[CellState], size: int = 0) -> str:
+    """The number of cells by state. Of ``size`` cells, those without a state are to do."""
     from textveil.lab.study.status import Counts
 
     counts = Counts.of(states)
-    unread = experiment.study.size - counts.cells
-    typer.echo(
-        f"{experiment.study.size:,} cells: {counts.finished:,} finished, {counts.to_do + unread:,} to do, "
-        f"{counts.failed:,} failed"
-    )
+    cells = max(size, counts.cells)
+    left = cells - counts.finished - counts.failed
+    return f"{cells:,} cells: {counts.finished:,} finished, {left:,} to do, {counts.failed:,} failed"
 
 
 def _summarize(experiment: Experiment, states: list[CellState]) -> None:
     """Print the state of the study. The exit code is 1 if anything failed."""
-    from textveil.cli.experiment_display import list_failures
     from textveil.lab.study.records import RESULTS
 
-    for line in list_failures(states):
+    for line in _list_failures(states):
         report(line)
-    _count(experiment, states)
+    typer.echo(_write_counts(states, experiment.study.size))
     if any(state.texts for state in states):
         typer.echo(f"Results: {experiment.store.folder / f'{RESULTS}.csv'} and {RESULTS}.parquet")
     if any(state.failures for state in states):
@@ -232,13 +255,7 @@ def _summarize(experiment: Experiment, states: list[CellState]) -> None:
 
 
 @command(app, "status")
-def status(
-    study: StudyPath,
-    *,
-    folder: Folder = None,
-    cells: bool = False,
-    as_json: AsJson = False,
-) -> None:
+def status(study: StudyPath, *, folder: Folder = None, cells: bool = False, as_json: AsJson = False) -> None:
     """Show the progress and the failures of a study. The study may be running.
 
     Args:
@@ -252,21 +269,26 @@ def status(
     experiment = _open(study, folder, existing=True)
     states = experiment.find_states()
     if as_json:
-        typer.echo(json.dumps(_describe(experiment, states), indent=2))
+        print_json(_describe(experiment, states))
         return
-    from textveil.cli.experiment_display import count_by_dataset, list_failures, make_table, write_time
-
     if cells:
         _list_cells(states)
-    if states:
-        show(make_table(count_by_dataset(states)))
     for name in experiment.study.datasets:
-        if not any(state.cell.dataset == name for state in states):
-            typer.echo(f"The data set {name} has not been read yet.")
-    _count(experiment, states)
+        own = [state for state in states if state.cell.dataset == name]
+        typer.echo(f"{name}: {_write_counts(own) if own else 'not read yet'}")
+    typer.echo(_write_counts(states, experiment.study.size))
     typer.echo(f"Computing time: {write_time(sum(state.seconds for state in states))}")
-    for line in list_failures(states):
+    for line in _list_failures(states):
         typer.echo(line)
+
+
+def _list_failures(states: Iterable[CellState]) -> Iterator[str]:
+    """One line for every reason of a failure, with the first cell that has it."""
+    from textveil.lab.study.status import group_failures
+
+    for failure, cells in group_failures(states).items():
+        more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+        yield f"Failed: {failure.what} of {cells[0]}{more}: {spell_message(run, failure.reason)}"
 
 
 def _describe(experiment: Experiment, states: list[CellState]) -> dict[str, Any]:
@@ -314,7 +336,7 @@ def report_results(
     for line in written.left_out:
         report(f"Excluded from the report: {line}.")
     if written.obstacle:
-        report(spell_parameters(written.obstacle, partial(spell_flag, report_results)))
+        report(spell_message(report_results, written.obstacle))
     for line in written.sentences:
         typer.echo(line)
     typer.echo(f"Written: {written.folder / 'report.html'}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Annotated
 import typer
 
 from textveil.cli.options import AsJson, Column, build_app, command
-from textveil.cli.reporting import FAILURE, report
+from textveil.cli.reporting import FAILURE, print_json, report
 from textveil.errors import InputError, ParameterError
 from textveil.ledger import Ledger
 from textveil.tables import TEXT_COLUMN, FileSource, Layout
@@ -29,10 +28,7 @@ def _open(path: Path, key: Path | None) -> Ledger:
 
 @command(app, "show", no_args_is_help=False)
 def show(
-    ledger: LedgerPath,
-    key: KeyPath = None,
-    text: Annotated[str | None, typer.Option()] = None,
-    as_json: AsJson = False,
+    ledger: LedgerPath, key: KeyPath = None, text: Annotated[str | None, typer.Option()] = None, as_json: AsJson = False
 ) -> None:
     """Show the budgets that documents have spent.
 
@@ -50,7 +46,7 @@ def show(
     summary, largest = opened.summarize(), opened.list_largest(_SHOWN)
     if as_json:
         named = [dict(zip(("document", "releases", "spent"), row, strict=True)) for row in largest]
-        typer.echo(json.dumps({**asdict(summary), "largest": named}, indent=2))
+        print_json({**asdict(summary), "largest": named})
         return
     typer.echo(f"{summary.releases:,} releases of {summary.documents:,} documents")
     if summary.releases:
@@ -64,7 +60,7 @@ def show(
 def _show_document(ledger: Ledger, text: str, *, as_json: bool) -> None:
     entries = list(ledger.describe_entries(ledger.find(text)))
     if as_json:
-        typer.echo(json.dumps(entries, indent=2))
+        print_json(entries)
         return
     spent = math.fsum(entry["epsilon"] for entry in entries)
     typer.echo(f"{len(entries):,} releases, {spent:.6g} spent")
@@ -113,9 +109,7 @@ def _read_texts(path: Path, column: str) -> list[str | None]:
 def _list_unrecorded(ledger: Ledger, originals: list[str | None], released: list[str | None]) -> list[str]:
     """The rows that were released and are not in the ledger. An empty text is one that was missing or refused."""
     if len(originals) != len(released):
-        raise InputError(
-            f"The files have {len(originals):,} and {len(released):,} texts. Give files with the same rows."
-        )
+        raise InputError(f"The files have {len(originals):,} and {len(released):,} texts. They need the same rows.")
     pairs = enumerate(zip(originals, released, strict=True), start=1)
     return [
         f"row {row:,} was released, and the ledger does not have it"
@@ -126,9 +120,7 @@ def _list_unrecorded(ledger: Ledger, originals: list[str | None], released: list
 
 @command(app, "merge", no_args_is_help=False)
 def merge(
-    ledger: LedgerPath,
-    others: Annotated[list[Path], typer.Argument(metavar="OTHERS...")],
-    key: KeyPath = None,
+    ledger: LedgerPath, others: Annotated[list[Path], typer.Argument(metavar="OTHERS...")], key: KeyPath = None
 ) -> None:
     """Add the releases of other ledgers with the same key.
 

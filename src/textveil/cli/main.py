@@ -21,27 +21,18 @@ COMMANDS = (
     *("obfuscate", "decompose", "distribute", "evaluate", "calibrate", "compare", "audit", "deniability", "serve"),
     *("methods", "analyze", "experiment", "ledger", "bundle", "prepare", "resources"),
 )
-MODULES = {"decompose": "methods", "distribute": "methods", "deniability": "methods"}
+MODULES = {"decompose": "methods", "distribute": "methods", "deniability": "methods", "analyze": "compare"}
 """The modules of commands, if they do not have the same name."""
 EXAMPLES = """Examples:
   textveil obfuscate "The soup was cold and the waiter rude."
   textveil obfuscate "The soup was cold." --level high --explain
   textveil obfuscate --input reviews.csv --column text --output out.csv --profile proven
-  textveil decompose "People all over the world don't live in New York City."
-  textveil distribute "The soup was cold and the waiter rude." --epsilon 14
   textveil evaluate --original reviews.csv --obfuscated out.csv --label sentiment --attribute author
   textveil compare reviews.csv ours.csv theirs.csv --label sentiment --attribute author --html comparison.html
   textveil calibrate --target unchanged-content=0.2
-  textveil ledger show spent.db
   textveil audit --epsilon-per-word 10 --profile proven
-  textveil deniability tea coffee --epsilon-per-word 10
-  textveil serve
-  textveil methods
-  textveil bundle info
   textveil prepare corpus.txt.xz --output my-english --min-count 40
-  textveil resources list
   textveil experiment run study.yaml
-  textveil analyze results.csv --output analysis
 
 Epsilon is the privacy budget of a document. A smaller epsilon is more private and keeps less of the meaning."""
 
@@ -97,14 +88,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)
     # Arrow's own allocator keeps freed memory, which would grow with a Parquet file.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    if any(_is_dashed_text(argument) for argument in takewhile("--".__ne__, sys.argv[1:])):
-        # The parser would take it for an option, and quote it.
-        report("Error: put a text that begins with - at the end, after --: textveil obfuscate --epsilon 60 -- TEXT")
+    if problem := _find_problem(sys.argv[1:]):
+        report(f"Error: {problem}")
         sys.exit(USAGE)
-    for number, argument in enumerate(sys.argv[1:], start=1):
-        if _is_undecodable(argument):
-            report(f"Error: argument {number} is not valid {sys.getfilesystemencoding()}. Convert it, or use --input.")
-            sys.exit(USAGE)
     try:
         app()
     except KeyboardInterrupt:  # before a command has begun, which handles it
@@ -116,13 +102,15 @@ def _stop(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def _is_dashed_text(argument: str) -> bool:
-    return argument.startswith("-") and any(map(str.isspace, argument.partition("=")[0]))
-
-
-def _is_undecodable(argument: str) -> bool:
-    """Whether Python stands for bytes of an argument with surrogates, because it could not decode them."""
-    return any("\udc80" <= character <= "\udcff" for character in argument)
+def _find_problem(arguments: list[str]) -> str | None:
+    """The problem with arguments that the parser would quote, or that Python could not decode."""
+    for argument in takewhile("--".__ne__, arguments):
+        if argument.startswith("-") and any(map(str.isspace, argument.partition("=")[0])):
+            return "put a text that begins with - at the end, after --: textveil obfuscate --epsilon 60 -- TEXT"
+    for number, argument in enumerate(arguments, start=1):
+        if any("\udc80" <= character <= "\udcff" for character in argument):
+            return f"argument {number} is not valid {sys.getfilesystemencoding()}. Convert it, or use --input."
+    return None
 
 
 if __name__ == "__main__":

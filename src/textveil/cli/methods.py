@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from bisect import bisect_right
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import cycle, islice, takewhile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
-from textveil.cli.display import build_table, show
 from textveil.cli.options import AsJson, BundleName, Overwrite, build_app, choose_options, command, refuse_unused
-from textveil.cli.reporting import report
+from textveil.cli.reporting import print_json, print_table, report, write_file
 from textveil.cli.settings import build_settings, pick
 from textveil.deniability import DRAWS, Estimate
 from textveil.errors import BundleError, MissingExtraError, ParameterError, PluginError, ResourceError
 from textveil.jobs import check_free
-from textveil.lab.attacks.deniability import WordDeniability, measure_deniability
+from textveil.lab.attacks.deniability import measure_deniability
 from textveil.lab.metrics import METRICS
 from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.methods.decomposition import DECOMPOSERS
@@ -31,15 +26,10 @@ from textveil.methods.mechanisms import MECHANISMS
 from textveil.obfuscator import Obfuscator
 from textveil.planning import divide, mark_kept_words
 from textveil.profiles import STRICT, load_profile
-from textveil.registry import Method, Registry
-from textveil.storage.atomic import writing
+from textveil.registry import Registry
 from textveil.text.documents import Chunk, Document
 from textveil.text.sentences import find_sentences
-from textveil.text.stopwords import ENGLISH
 from textveil.version import __version__
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 AXES: dict[str, Registry[Any]] = {
     "decompositions": DECOMPOSERS,
@@ -49,44 +39,9 @@ AXES: dict[str, Registry[Any]] = {
     "classifiers": CLASSIFIERS,
 }
 STANDARD = "-"
-_BAR = " | "
-_COLORS = ("bold green", "bold cyan")
-_LIGHTEST, _DARKEST = (222, 241, 238), (6, 82, 96)
-_TURNS = 0.69
-"""The part from which white letters are easier to read than dark ones."""
-
 app = build_app()
 
 TextArgument = Annotated[list[str], typer.Argument(metavar="TEXT", help="The text, in quotes; - reads standard input.")]
-
-
-class _Listed(NamedTuple):
-    """A method, and the package that has it; or the reason why it cannot be used."""
-
-    name: str
-    aliases: list[str]
-    package: str
-    version: str
-    method: type[Method] | None
-    problem: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The method as JSON can hold it."""
-        options = {} if self.method is None else self.method.list_options()
-        return {
-            "name": self.name,
-            "aliases": self.aliases,
-            "description": self.description,
-            "options": {name: option.help for name, option in options.items()},
-            "package": self.package,
-            "version": self.version,
-            "problem": self.problem,
-        }
-
-    @property
-    def description(self) -> str:
-        """The first sentence of its documentation."""
-        return "" if self.method is None else (self.method.__doc__ or "").strip().partition("\n")[0]
 
 
 @command(app, "methods", no_args_is_help=False)
@@ -101,28 +56,39 @@ def methods(as_json: AsJson = False) -> None:
     """
     found = {title: list(_list_methods(registry)) for title, registry in AXES.items()}
     if as_json:
-        listed = {title: [each.as_dict() for each in methods] for title, methods in found.items()}
-        typer.echo(json.dumps(listed, indent=2))
+        print_json(found)
         return
-    for title, each_of in found.items():
+    for title, listed in found.items():
         typer.echo(title)
-        for each in each_of:
-            if each.problem is None:
-                origin = "" if each.package == "textveil" else f" ({each.package} {each.version})"
-                typer.echo(f"  {each.name:<17} {each.description}{origin}")
-    for each in (each for each_of in found.values() for each in each_of if each.problem is not None):
-        report(f"Warning: {each.problem}")
+        for each in listed:
+            if each["problem"] is None:
+                origin = "" if each["package"] == "textveil" else f" ({each['package']} {each['version']})"
+                typer.echo(f"  {each['name']:<17} {each['description']}{origin}")
+    for each in (each for listed in found.values() for each in listed if each["problem"] is not None):
+        report(f"Warning: {each['problem']}")
 
 
-def _list_methods(registry: Registry[Any]) -> Iterator[_Listed]:
+def _list_methods(registry: Registry[Any]) -> Iterator[dict[str, Any]]:
+    """All methods of an axis, with the packages that have them; or the reason why one cannot be used."""
+    own = {"package": "textveil", "version": __version__, "problem": None}
     for name in registry:
-        yield _Listed(name, registry.list_aliases(name), "textveil", __version__, registry.load(name))
+        yield {"name": name, "aliases": registry.list_aliases(name), **_describe_method(registry.load(name)), **own}
     for plugin in registry.list_plugins():
         try:
             method, problem = registry.load_plugin(plugin), None
         except PluginError as error:
             method, problem = None, str(error)
-        yield _Listed(plugin.name, [], plugin.package, plugin.version, method, problem)
+        origin = {"package": plugin.package, "version": plugin.version, "problem": problem}
+        yield {"name": plugin.name, "aliases": [], **_describe_method(method), **origin}
+
+
+def _describe_method(method: Any) -> dict[str, Any]:
+    """The first sentence about a method, and about its options; nothing about one that cannot be loaded."""
+    options = {} if method is None else method.list_options()
+    return {
+        "description": "" if method is None else (method.__doc__ or "").strip().partition("\n")[0],
+        "options": {name: option.help for name, option in options.items()},
+    }
 
 
 @command(app, "decompose", methods={"--decomposition": DECOMPOSERS})
@@ -136,8 +102,8 @@ def decompose(
 ) -> None:
     """Show how each decomposition splits a text into chunks.
 
-    Underscores join the words of a chunk; a bar separates sentences. A chunk of several words has no stopword at its
-    edges. With --json, the start and the stop of a chunk count words.
+    Underscores join the words of a chunk; every sentence begins new lines. A chunk of several words has no stopword at
+    its edges. With --json, the start and the stop of a chunk count words.
 
     Args:
         decompositions: Show only this one (repeatable): {textveil.methods.decomposition:DECOMPOSERS}.
@@ -162,7 +128,7 @@ def decompose(
                 raise
             report(f"{decomposer.name}: {error}")
     if as_json:
-        typer.echo(json.dumps(_describe_chunks(document, found), indent=2))
+        print_json({name: _describe_chunks(document, chunks) for name, chunks in found.items()})
     else:
         _show_chunks(document, found)
 
@@ -178,77 +144,22 @@ def _read_text(arguments: list[str]) -> str:
     return sys.stdin.buffer.read().decode(errors="replace")
 
 
-def _describe_chunks(document: Document, found: dict[str, list[Chunk]]) -> dict[str, list[dict[str, object]]]:
-    return {
-        name: [{"start": chunk.start, "stop": chunk.stop, "text": document.written(chunk)} for chunk in chunks]
-        for name, chunks in found.items()
-    }
+def _describe_chunks(document: Document, chunks: list[Chunk]) -> list[dict[str, object]]:
+    return [{"start": chunk.start, "stop": chunk.stop, "text": document.written(chunk)} for chunk in chunks]
 
 
 def _show_chunks(document: Document, found: dict[str, list[Chunk]]) -> None:
-    """Print a line per decomposition; the same words stand below each other."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False, soft_wrap=True)
-    label = 2 + max(map(len, found), default=0)
-    sentences = {start for start, _ in find_sentences(document)}
-    for start, stop in _break_lines(document, console.width - label, sentences):
+    """Print a line per sentence and decomposition; the same words stand below each other."""
+    width = 2 + max(map(len, found), default=0)
+    for number, (start, stop) in enumerate(find_sentences(document) or [(0, 0)]):
+        if number:
+            typer.echo()
         for name, chunks in found.items():
-            line = _show_line(document, chunks, start, stop, sentences)
-            console.print(Text.assemble((f"{name:<{label}}", "bold"), line))
-        if stop < len(document.words):
-            console.print()
-
-
-def _break_lines(document: Document, width: int, sentences: Container[int]) -> Iterator[tuple[int, int]]:
-    """From which word to which a line reaches."""
-    start = used = 0
-    for position, (first, last) in enumerate(document.spans):
-        size = last - first + len(_BAR if position in sentences else " ")
-        if used + size > width and position > start:
-            yield start, position
-            start, used = position, 0
-        used += size
-    yield start, len(document.words)
-
-
-def _show_line(document: Document, chunks: Sequence[Chunk], start: int, stop: int, sentences: Container[int]) -> Text:
-    from rich.text import Text
-
-    line = Text()
-    colors = cycle(_COLORS)
-    first = bisect_right(chunks, start, key=lambda chunk: chunk.stop)
-    for chunk in takewhile(lambda chunk: chunk.start < stop, islice(chunks, first, None)):
-        words = document.words[chunk.start : chunk.stop]
-        style = "dim" if ENGLISH.issuperset(words) else next(colors) if chunk.size > 1 else ""
-        for position in range(max(chunk.start, start), min(chunk.stop, stop)):
-            if position == chunk.start > start:
-                line.append(_BAR if position in sentences else " ", "dim")
-            line.append(document.written(Chunk(position, position + 1)), style)
-            if position < chunk.stop - 1:
-                line.append("_", style)
-    return line
-
-
-@dataclass(frozen=True, slots=True)
-class Division:
-    """How one distribution divides the budget.
-
-    Attributes:
-        name: The distribution.
-        description: The distribution with its options.
-        rows: Every word with its score and its share; a word that takes no part has no share.
-    """
-
-    name: str
-    description: str
-    rows: Sequence[tuple[str, Score, float | None]]
-
-    @property
-    def missing(self) -> int:
-        """The number of words that should have a share and got no score."""
-        return sum(score is None and share is not None for _, score, share in self.rows)
+            inside = (chunk for chunk in chunks if start <= chunk.start < stop)
+            words = (
+                [document.text[slice(*span)] for span in document.spans[chunk.start : chunk.stop]] for chunk in inside
+            )
+            typer.echo(f"{name:<{width}}{' '.join(map('_'.join, words))}".rstrip())
 
 
 @command(app, "distribute", methods={"--distribution": DISTRIBUTORS})
@@ -288,19 +199,19 @@ def distribute(
     rules = load_profile(profile)
     takes_part = [not keeps for keeps in mark_kept_words(document, profile=rules, stopwords=stopwords)]
     words = [document.text[start:stop] for start, stop in document.spans]
-    found: list[Division] = []
+    found = {}
     for distributor, scores in _score(document, distributions, method_options):
         shares = divide(distributor, scores, takes_part, budget=budget, profile=rules)
-        taken = [share if takes else None for share, takes in zip(shares, takes_part, strict=True)]
-        rows = list(zip(words, scores, taken, strict=True))
-        found.append(Division(distributor.name, distributor.description, rows))
+        rows = [
+            dict(zip(("word", "score", "share"), row, strict=True)) for row in zip(words, scores, shares, strict=True)
+        ]
+        found[distributor.name] = {"description": distributor.description, "words": rows}
     if html is not None:
-        with writing(html, private=True) as stream:
-            stream.write(draw_page(found, budget).encode(errors="replace"))
+        write_file(html, _draw_page(found, takes_part, budget), private=True)
     if as_json:
-        typer.echo(json.dumps({division.name: _describe_division(division) for division in found}, indent=2))
+        print_json(found)
     else:
-        _show_shares(words, found, budget)
+        _show_shares(found, words, takes_part, budget)
 
 
 def _score(
@@ -321,56 +232,27 @@ def _score(
             yield distributor, scores
 
 
-def draw_page(divisions: Sequence[Division], budget: float) -> str:
+def _draw_page(found: Mapping[str, Any], takes_part: Sequence[bool], budget: float) -> str:
     """The page as HTML, which needs no other file."""
     from jinja2 import Environment, PackageLoader
 
-    environment = Environment(loader=PackageLoader("textveil.cli", ""), autoescape=True)
-    environment.filters["number"] = "{:.3g}".format
-    template = environment.get_template("shares.html")
-    largest = _find_largest(divisions)
-    return template.render(divisions=divisions, budget=budget, largest=largest, mix=_mix, turns=_TURNS)
+    template = Environment(loader=PackageLoader("textveil.cli", ""), autoescape=True).get_template("shares.html")
+    shares = (word["share"] for division in found.values() for word in division["words"])
+    return template.render(found=found, takes_part=takes_part, budget=budget, largest=max(shares, default=0.0))
 
 
-def _find_largest(divisions: Sequence[Division]) -> float:
-    return max((share or 0.0 for division in divisions for _, _, share in division.rows), default=0.0)
+def _show_shares(found: Mapping[str, Any], words: Sequence[str], takes_part: Sequence[bool], budget: float) -> None:
+    """Print a table: a line per word and a column per distribution; an asterisk marks a word without a score."""
+    columns = [[_write_share(word) for word in division["words"]] for division in found.values()]
+    rows = [
+        (word, *(shares if takes else [""] * len(shares)))
+        for word, takes, *shares in zip(words, takes_part, *columns, strict=True)
+    ]
+    print_table(["word", *found], rows, right=found, title=f"budget {budget:g} (* no score)")
 
 
-def _shade(share: float, largest: float) -> Text:
-    """A share on its color."""
-    from rich.text import Text
-
-    part = share / largest if largest else 0.0
-    return Text(f" {share:.3g} ", style=f"{'white' if part > _TURNS else 'black'} on {_mix(part)}")
-
-
-def _mix(part: float) -> str:
-    """A color between the lightest and the darkest."""
-    mixed = (round(light + part * (dark - light)) for light, dark in zip(_LIGHTEST, _DARKEST, strict=True))
-    return f"rgb({','.join(map(str, mixed))})"
-
-
-def _describe_division(division: Division) -> dict[str, Any]:
-    words = [{"word": word, "score": score, "share": share or 0.0} for word, score, share in division.rows]
-    return {"description": division.description, "words": words}
-
-
-def _show_shares(words: Sequence[str], found: Sequence[Division], budget: float) -> None:
-    """Print a table: a line per word and a column per distribution; larger shares are darker."""
-    from rich.text import Text
-
-    largest = _find_largest(found)
-    rows: list[list[str | Text]] = []
-    for word, *cells in zip(words, *(division.rows for division in found), strict=True):
-        shares = [share for _, _, share in cells]
-        shown = ["" if share is None else _shade(share, largest) for share in shares]
-        rows.append([Text(word, style="dim" if None in shares else ""), *shown])
-    names = [division.name for division in found]
-    table = build_table(["word", *names], rows, right=names, title=f"budget {budget:g}")
-    if any(division.missing for division in found):
-        table.add_section()
-        table.add_row("no score", *(str(division.missing or "") for division in found))
-    show(table)
+def _write_share(word: Mapping[str, Any]) -> str:
+    return f"{'*' if word['score'] is None else ''}{word['share']:.3g}"
 
 
 @command(
@@ -413,14 +295,8 @@ def deniability(
     if as_json:
         method = obfuscator.mechanism.description
         values = {"mechanism": method, "share": share, "words": [word.as_dict() for word in found]}
-        typer.echo(json.dumps(values, indent=2, allow_nan=False))
-    else:
-        _show_deniability(found, f"{obfuscator.mechanism.description}, share {share:.4g}")
-
-
-def _show_deniability(found: list[WordDeniability], title: str) -> None:
-    """Print a line per word."""
-    heads = ("word", "stays", "may become", "guessed")
+        print_json(values)
+        return
     rows = [
         (
             word.word if word.known else f"{word.word} (unknown)",
@@ -430,10 +306,9 @@ def _show_deniability(found: list[WordDeniability], title: str) -> None:
         )
         for word in found
     ]
-    show(build_table(heads, rows, right=heads[1:], title=title, title_justify="left"))
-    typer.echo(
-        "stays: the word replaces itself. may become: other words with more than 1% each. guessed: by an attacker."
-    )
+    heads = ("word", "stays", "may become", "guessed")
+    print_table(heads, rows, right=heads[1:], title=f"{obfuscator.mechanism.description}, share {share:.4g}")
+    typer.echo("may become: the number of other words with more than 1% each.")
 
 
 def _write(estimate: Estimate, form: str) -> str:

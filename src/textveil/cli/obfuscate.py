@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 import sys
@@ -14,14 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.cli.configuration import Config, prefer_flags
-from textveil.cli.display import explain, list_warnings, showing_progress
 from textveil.cli.options import BundleName, ExecutorFlags, Overwrite, Quiet, build_app, command
-from textveil.cli.reporting import FAILURE, report
-from textveil.cli.settings import BUDGET, METHODS, SETTINGS, build_settings, pick
+from textveil.cli.reporting import FAILURE, list_warnings, print_json, print_table, report, showing_progress
+from textveil.cli.settings import BUDGET, METHODS, SETTINGS, Config, build_settings, pick, prefer_flags
 from textveil.cli.start import is_file
 from textveil.errors import ParameterError
 from textveil.obfuscator import Obfuscator
+from textveil.outcomes import Outcome
 from textveil.summary import is_refused, summarize
 from textveil.tables import OUTCOME_COLUMN, TEXT_COLUMN, FileSource, Layout, Source, StreamSource
 from textveil.text.batches import BATCH_SIZE
@@ -123,9 +121,8 @@ class LedgerFlags:
         others = {"key_path": self.ledger_key, "budget_per_document": self.budget_per_document, "repeat": self.repeat}
         given: dict[str, Any] = {name: value for name, value in others.items() if value is not None}
         if self.ledger is None:
-            for name in given:
-                flag = "ledger-key" if name == "key_path" else name.replace("_", "-")
-                raise ParameterError(f"--{flag} goes with --ledger.")
+            if given:
+                raise ParameterError("--ledger-key, --budget-per-document and --repeat go with --ledger.")
             return None
         from textveil.ledger import Ledger
 
@@ -243,11 +240,7 @@ def _show_report(finished: JobReport, *, as_json: bool, quiet: bool) -> None:
 
 
 def _build(
-    bundle: str,
-    settings: dict[str, Any],
-    method_options: dict[str, Any],
-    target: Path | None,
-    spending: LedgerFlags,
+    bundle: str, settings: dict[str, Any], method_options: dict[str, Any], target: Path | None, spending: LedgerFlags
 ) -> Obfuscator:
     """The obfuscator, with the budget that is given or that a calibration decides."""
     if target is None:
@@ -259,12 +252,9 @@ def _build(
     found = Calibration.load(target)
     if found.sample.data_dependent:
         report("Note: the epsilon was calibrated on texts of your own, so it depends on them.")
-    decided = {
-        "epsilon_per_word": found.epsilon_per_word,
-        "length": "own",
-        "largest_share": found.largest_share or math.inf,
-    }
-    obfuscator = Obfuscator(build_settings(bundle, settings | decided, method_options, ledger=spending.open()))
+    settings |= {"epsilon_per_word": found.epsilon_per_word, "length": "own"}
+    settings["largest_share"] = found.largest_share or math.inf
+    obfuscator = Obfuscator(build_settings(bundle, settings, method_options, ledger=spending.open()))
     found.check(obfuscator.terms)
     obfuscator.add_calibration(found.summary)
     return obfuscator
@@ -282,8 +272,8 @@ def _choose_text(arguments: Sequence[str], input_file: str | None) -> str | None
         return None
     if is_file(arguments[0]):
         raise ParameterError(
-            f"{arguments[0]!r} is a file. To obfuscate its texts, give --input {shlex.quote(arguments[0])}. To "
-            "obfuscate these words themselves, send them to standard input and give -."
+            f"{arguments[0]!r} is a file. For its texts, give --input {shlex.quote(arguments[0])}. For these words "
+            "themselves, send them to standard input and give -."
         )
     return arguments[0]
 
@@ -304,8 +294,27 @@ def _check_combination(
 
 
 def _show_text(result: Obfuscation, *, explained: bool, as_json: bool) -> None:
-    typer.echo(json.dumps(result.as_dict(), indent=2) if as_json else result.text)
+    if as_json:
+        print_json(result.as_dict())
+    else:
+        typer.echo(result.text)
     if explained:
-        explain(result)
+        _explain(result)
     for warning in list_warnings(result.certificate):
         report(warning)
+
+
+def _explain(result: Obfuscation) -> None:
+    """Print a table: chunk, draft if there is one, the scores of its words, share, outcome, replacement."""
+    terms = result.certificate.terms
+    drafted = terms.draft_share is not None
+    rows = []
+    for chunk in result.chunks:
+        draft = (f"{chunk.draft_share:.4g}", chunk.draft or "") if drafted else ()
+        known = () if chunk.outcome is Outcome.KEPT_STOPWORD else chunk.scores
+        scores = " + ".join("none" if score is None else f"{score:.3g}" for score in known)
+        share = f"{chunk.share:.4g}" if chunk.share else ""
+        rows.append((chunk.original, *draft, scores, share, chunk.outcome.value, chunk.replacement or ""))
+    numbers = ("draft share", "draft", "scores of the draft", "share") if drafted else ("scores", "share")
+    title = f"budget {result.certificate.tally.largest_budget:g}, profile {terms.profile.name}"
+    print_table(("chunk", *numbers, "outcome", "replacement"), rows, right=numbers, title=title)

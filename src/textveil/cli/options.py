@@ -280,10 +280,7 @@ def refuse_unused(given: Mapping[str, Any], methods: Iterable[type[Method]], reg
         if name not in taken:
             if name not in collect_options(*registries.values()):
                 raise ParameterError(f"None of the chosen methods has the option {name!r}. Remove --{GENERIC}.")
-            places = [
-                f"{flag} {' or '.join(takers)}"
-                for flag, registry in registries.items()
-                if (takers := [known for known in registry if name in registry.load(known).list_options()])
-            ]
+            takers = {flag: collect_options(registry).get(name) for flag, registry in registries.items()}
+            places = [f"{flag} {' or '.join(found[1])}" for flag, found in takers.items() if found]
             option, _ = collect_options(*registries.values())[name]
             raise ParameterError(f"{flag_of(option)} goes with {', or '.join(places)}.")

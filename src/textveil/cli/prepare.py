@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from textveil.bundles.bundle import DEFAULT_BUNDLE, PRIOR, Bundle
-from textveil.cli.bundle import describe_prior, describe_vectors
-from textveil.cli.display import showing_progress
+from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
+from textveil.cli.bundle import describe_vectors
 from textveil.cli.options import ExecutorFlags, Overwrite, Quiet, build_app, command
-from textveil.cli.reporting import report
+from textveil.cli.reporting import report, showing_progress
 from textveil.errors import ParameterError
 from textveil.extras import require
 from textveil.lab.corpus import MEMORY, MIN_COUNT, MIN_PMI, SPLIT, TOP_SHARE
@@ -38,8 +37,7 @@ from textveil.tables import TEXT_COLUMN
 
 if TYPE_CHECKING:
     from textveil.lab.corpus.inputs import Corpus
-    from textveil.lab.corpus.preparation import PrepareJob
-    from textveil.lab.corpus.prior_job import PriorJob
+    from textveil.lab.corpus.preparation import PrepareJob, PriorJob
 
 MEMORY_SIZE = f"{MEMORY >> 30}G"
 """The memory of counting by default, as :func:`parse_size` reads it."""
@@ -47,7 +45,7 @@ ALL_STEPS = "bundle"
 """The command that runs all steps."""
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _LARGEST_SIZE = 2.0**62
-_UNITS = {
+UNITS = {
     "hashing": "files",
     "reading": "words",
     "counting": "words",
@@ -58,7 +56,7 @@ _UNITS = {
     "choosing": "entries",
     "encoding": "entries",
 }
-"""What the progress of a stage counts, if not n-grams, by the first word of the stage."""
+"""What progress counts at stages that do not count n-grams."""
 
 CorpusNames = Annotated[
     list[str],
@@ -70,17 +68,19 @@ CorpusNames = Annotated[
     ),
 ]
 BundleFolder = Annotated[Path, typer.Option("--output", "-o", help="The folder of the new bundle.")]
-MinCount = Annotated[
-    int, typer.Option(help="Leave out n-grams that occur less often. The default is for ten billion words.")
-]
-MinDocuments = Annotated[
-    int,
-    typer.Option(
-        help="Leave out chunks, expressions and n-grams of priors that occur in fewer documents, so that a bundle "
-        "quotes nobody."
-    ),
-]
-Memory = Annotated[str, typer.Option(help="The memory of counting, such as 512M or 16G. The rest is on disk.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountFlags:
+    """How n-grams are counted.
+
+    Attributes:
+        min_count: Leave out n-grams that occur less often. The default is for ten billion words.
+        memory: The memory of counting, such as 512M or 16G. The rest is on disk.
+    """
+
+    min_count: int = MIN_COUNT
+    memory: str = MEMORY_SIZE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,11 +141,13 @@ class PriorFlags:
     Attributes:
         order: The number of chunks of the longest n-grams of a prior.
         most_ngrams: The largest number of n-grams of a prior. Those with the least effect are left out.
+        min_documents: Leave out chunks, expressions and n-grams of priors that occur in fewer documents, so that a
+            bundle quotes nobody.
     """
 
     order: Annotated[int, typer.Option("--prior-order")] = PriorOptions.order
     most_ngrams: int = PriorOptions.most_ngrams
-    min_documents: MinDocuments = MIN_DOCUMENTS
+    min_documents: int = MIN_DOCUMENTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,12 +207,7 @@ class BundleFlags(PriorFlags):
         from textveil.lab.corpus.preparation import PrepareJob
 
         label = self.corpus_label or ", ".join(Path(part).name for part in corpus)
-        training = Training(
-            window=self.window,
-            epochs=self.epochs,
-            negative=self.negative,
-            architecture=self.architecture,  # type: ignore[arg-type] # checked by the job
-        )
+        training = Training(**{name: getattr(self, name) for name in ("window", "epochs", "negative", "architecture")})
         return PrepareJob(
             found,
             output,
@@ -249,10 +246,9 @@ def count(
     corpus: CorpusNames,
     *,
     output: Annotated[Path, typer.Option("--output", "-o")],
-    min_count: MinCount = MIN_COUNT,
+    counting: CountFlags,
     reading: CorpusFlags,
     place: ExecutorFlags,
-    memory: Memory = MEMORY_SIZE,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -272,24 +268,16 @@ def count(
 
     After an interruption, the same command resumes. With --overwrite, it starts over.
     """
-    started = time.monotonic()
     found = reading.find(corpus, output)
     from textveil.lab.corpus.counting.job import CountJob
 
-    job = CountJob(found, output, min_count, parse_size(memory), overwrite)
-    job.check()
-    with place.start() as executor, showing_progress(quiet, unit_of) as progress:
-        counts = job.run(executor, progress)
+    min_count = counting.min_count
+    counts = _run(CountJob(found, output, min_count, parse_size(counting.memory), overwrite), place, quiet=quiet)
     if quiet:
         return
-    seconds = time.monotonic() - started
     manifest = counts.manifest
-    report(
-        f"{manifest['documents']:,} documents, {counts.tokens:,} words ({manifest['distinct_words']:,} distinct) "
-        f"in {seconds:.1f} s ({counts.tokens / seconds:,.0f} words/s)"
-    )
-    if found.skipped:
-        report(f"Skipped files of unknown format: {found.skipped:,}.")
+    words = f"{counts.tokens:,} words ({manifest['distinct_words']:,} distinct)"
+    report(f"{manifest['documents']:,} documents, {words}; skipped files of unknown format: {found.skipped:,}")
     for length, table in manifest["tables"].items():
         typer.echo(f"{length}-grams that occur {min_count:,} times or more: {table['rows']:,}")
     if not manifest["tables"]["2"]["rows"]:
@@ -327,9 +315,8 @@ def score(
     for measure, entry in manifest["lexicons"].items():
         lengths = ", ".join(f"{number:,} of {length} words" for length, number in entry["entries"].items())
         limit = "" if entry["threshold"] is None else f", scores from {entry['threshold']:.4g}"
-        typer.echo(f"{measure:<7} {sum(entry['entries'].values()):,} entries ({lengths}){limit}")
-        if entry["rarer_than_chance"]:
-            typer.echo(f"        {entry['rarer_than_chance']:,} of them are rarer than by chance")
+        rarer = f", {entry['rarer_than_chance']:,} rarer than by chance" if entry["rarer_than_chance"] else ""
+        typer.echo(f"{measure:<7} {lengths}{limit}{rarer}")
         found = Lexicon.load(output, measure)
         for row in found.scores.argsort(kind="stable")[::-1][: max(0, examples)]:
             typer.echo(f"        {found.scores[row]:>12,.2f}  {found.counts[row]:>10,}  {found.ngrams[row]}")
@@ -365,11 +352,8 @@ def train(
 
     chosen = _choose(bundle.decompositions)
     if lexicons is None and (scored := [measure for measure in MEASURES if measure in chosen]):
-        raise ParameterError(
-            f"--lexicons is missing: {', '.join(scored)} need the folder that 'textveil prepare score' wrote. To run "
-            "all steps: textveil prepare CORPUS --output BUNDLE"
-        )
-    _run(bundle.build(corpus, reading, output, lexicons=lexicons, overwrite=overwrite), place, quiet=quiet)
+        raise ParameterError(f"--lexicons is missing: {', '.join(scored)} need the folder of 'textveil prepare score'.")
+    _build(bundle.build(corpus, reading, output, lexicons=lexicons, overwrite=overwrite), place, quiet=quiet)
 
 
 @command(app, "prior")
@@ -382,7 +366,7 @@ def prior(
     options: PriorFlags,
     reading: CorpusFlags,
     place: ExecutorFlags,
-    memory: Memory = MEMORY_SIZE,
+    memory: str = MEMORY_SIZE,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -397,6 +381,7 @@ def prior(
     Args:
         bundle: The name or the folder of a bundle.
         decompositions: A decomposition that gets a prior; may be repeated. By default, all.
+        memory: The memory of counting, such as 512M or 16G. The rest is on disk.
 
     Examples:
       textveil prepare prior corpus.txt.xz --bundle en --output en-fluent
@@ -406,18 +391,12 @@ def prior(
     After an interruption, the same command resumes. Finished steps are not repeated.
     """
     found = reading.find(corpus, output)
-    from textveil.lab.corpus.prior_job import PriorJob
+    from textveil.lab.corpus.preparation import PriorJob
 
-    job = PriorJob(
-        found,
-        Bundle.load(bundle),
-        output,
-        PriorOptions(options.order, options.min_documents, options.most_ngrams),
-        _choose(decompositions) if decompositions else None,
-        parse_size(memory),
-        overwrite,
-    )
-    _run(job, place, quiet=quiet, counts_words=False)
+    wanted = PriorOptions(options.order, options.min_documents, options.most_ngrams)
+    chosen = _choose(decompositions) if decompositions else None
+    job = PriorJob(found, Bundle.load(bundle), output, wanted, chosen, parse_size(memory), overwrite)
+    _build(job, place, quiet=quiet)
 
 
 @command(app, ALL_STEPS)
@@ -426,11 +405,10 @@ def make_bundle(
     *,
     output: BundleFolder,
     bundle: BundleFlags,
-    min_count: MinCount = MIN_COUNT,
+    counting: CountFlags,
     lexicon: LexiconFlags,
     reading: CorpusFlags,
     place: ExecutorFlags,
-    memory: Memory = MEMORY_SIZE,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
@@ -448,9 +426,10 @@ def make_bundle(
 
     After an interruption, the same command resumes. Finished steps are not repeated.
     """
-    thresholds = Thresholds(min_count, lexicon.min_pmi, parse_top(lexicon.top), lexicon.only_attracted)
-    job = bundle.build(corpus, reading, output, thresholds=thresholds, memory=parse_size(memory), overwrite=overwrite)
-    _run(job, place, quiet=quiet)
+    thresholds = Thresholds(counting.min_count, lexicon.min_pmi, parse_top(lexicon.top), lexicon.only_attracted)
+    memory = parse_size(counting.memory)
+    job = bundle.build(corpus, reading, output, thresholds=thresholds, memory=memory, overwrite=overwrite)
+    _build(job, place, quiet=quiet)
 
 
 def parse_size(text: str) -> int:
@@ -477,11 +456,6 @@ def parse_top(percent: float) -> float:
     return percent / 100
 
 
-def unit_of(stage: str) -> str:
-    """The unit in which the progress of a stage is counted."""
-    return _UNITS.get(stage.partition(" ")[0], "n-grams")
-
-
 def _choose(decompositions: list[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(DECOMPOSERS.load(name).name for name in decompositions or DECOMPOSERS))
 
@@ -494,30 +468,28 @@ def _select(min_entry_count: int, min_documents: int, most_entries: Sequence[str
         try:
             limits[DECOMPOSERS.load(name).name if name else ""] = int(number)
         except ValueError as error:
-            raise ParameterError(
-                f"--most-entries needs a number, such as 50000 or words=60000. Got {limit!r} instead."
-            ) from error
+            raise ParameterError(f"--most-entries must be such as 50000 or words=60000. Got {limit!r}.") from error
     return Selection(min_entry_count, min_documents, limits.pop("", None), limits)
 
 
-def _run(job: PrepareJob | PriorJob, place: ExecutorFlags, *, quiet: bool, counts_words: bool = True) -> None:
-    """Check the job, report the disk space it needs, run it, and report the result."""
-    job.check()  # before a cluster is started for it
-    if not quiet:
-        needed, free = job.estimate_disk(), shutil.disk_usage(job.output.absolute().parent).free
-        more = ", and more for data sets of unknown size" if job.corpus.datasets else ""
-        report(
-            f"The run needs up to {needed >> 20:,} MiB of disk next to {str(job.output)!r}{more}. "
-            f"{free >> 20:,} MiB are free."
-        )
+def _run(job: Any, place: ExecutorFlags, *, quiet: bool) -> Any:
+    """Run a job, after a check that comes before a cluster is started for it."""
+    job.check()
     started = time.monotonic()
-    with place.start() as executor, showing_progress(quiet, unit_of) as progress:
-        bundle = job.run(executor, progress)
-    if quiet:
-        return
-    words = f"{bundle.manifest.tokens or 0:,} words" if counts_words else "Done"
-    report(f"{words} in {time.monotonic() - started:,.0f} s")
-    for decomposition, table in bundle.manifest.vectors.items():
-        typer.echo(describe_vectors(decomposition, table))
-        if PRIOR in bundle.manifest.parts.get(decomposition, {}):
-            typer.echo(describe_prior(bundle.manifest.parts[decomposition][PRIOR]))
+    with place.start() as executor, showing_progress(quiet, "n-grams", UNITS) as progress:
+        made = job.run(executor, progress)
+    if not quiet:
+        report(f"Done in {time.monotonic() - started:,.0f} s")
+    return made
+
+
+def _build(job: PrepareJob | PriorJob, place: ExecutorFlags, *, quiet: bool) -> None:
+    """Report the disk space that a bundle needs, build it, and describe it."""
+    if not quiet and job.output.absolute().parent.is_dir():
+        needed, free = job.estimate_disk() >> 20, shutil.disk_usage(job.output.absolute().parent).free >> 20
+        more = ", and more for data sets of unknown size" if job.corpus.datasets else ""
+        report(f"The run needs up to {needed:,} MiB of disk next to {str(job.output)!r}{more}. {free:,} MiB are free.")
+    bundle = _run(job, place, quiet=quiet)
+    for decomposition in () if quiet else bundle.manifest.vectors:
+        for line in describe_vectors(bundle, decomposition):
+            typer.echo(line)

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from textveil.cli.display import showing_progress
 from textveil.cli.options import AsJson, Quiet, build_app, command
-from textveil.cli.reporting import FAILURE, report
+from textveil.cli.reporting import FAILURE, print_json, report, showing_progress
 from textveil.errors import ParameterError, ResourceError
-from textveil.resources import (
-    RESOURCES,
-    CheckedFile,
-    Location,
-    Resource,
-    find,
-    install,
-    install_command,
-    locate,
-    verify,
-)
+from textveil.resources import RESOURCES, Location, Resource, find, install, install_command, locate, verify
 from textveil.resources.catalog import resource_named
 from textveil.resources.installation import KINDS, check_source
 from textveil.resources.lookup import FOLDER_VARIABLE, search_folders
@@ -32,12 +21,8 @@ app = build_app("List, install and verify external data and models.")
 Names = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", show_default=False)]
 
 
-def _unit_of(stage: str) -> str:
-    return "kB" if stage.startswith("downloading") else "files"
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.0f} MB"
+UNITS = {"downloading": "kB"}
+"""What progress counts at stages that do not count files."""
 
 
 @command(app, "list", no_args_is_help=False)
@@ -45,20 +30,14 @@ def list_(as_json: AsJson = False) -> None:
     """List all resources with their purpose, size, license, and location or sources."""
     found = {name: locate(name) for name in RESOURCES}
     if as_json:
-        typer.echo(json.dumps([_as_dict(RESOURCES[name], found[name]) for name in RESOURCES], indent=2))
+        print_json([_as_dict(RESOURCES[name], found[name]) for name in RESOURCES])
         return
-    width = max(map(len, RESOURCES))
-    license_width = max(len(resource.license) for resource in RESOURCES.values())
     for name, resource in RESOURCES.items():
-        facts = f"{_megabytes(resource.size):>7}  {resource.license:<{license_width}}"
-        typer.echo(f"{name:<{width}}  {facts}  {_state(resource, found[name])}")
-        typer.echo(f"{'':<{width}}  {resource.purpose}; hashes {_hashes(resource)}")
+        typer.echo(f"{name}: {resource.purpose}")
+        typer.echo(f"  {resource.size / 1e6:,.0f} MB, {resource.license}, hashes {_hashes(resource)}")
+        typer.echo(f"  {_state(resource, found[name])}")
     if not all(found.values()):
         typer.echo(f"\nTo install one: {install_command('NAME')}")
-
-
-def _kinds(resource: Resource) -> list[str]:
-    return list(dict.fromkeys(source.kind for source in resource.sources))
 
 
 def _hashes(resource: Resource) -> str:
@@ -67,7 +46,7 @@ def _hashes(resource: Resource) -> str:
 
 def _state(resource: Resource, location: Location | None) -> str:
     if location is None:
-        return f"not installed (from {' or '.join(_kinds(resource))})"
+        return f"not installed (from {' or '.join(dict.fromkeys(source.kind for source in resource.sources))})"
     if location.missing:
         return f"broken, lacks {location.missing[0]}: {location.folder} ({location.place})"
     return f"{location.folder} ({location.place})"
@@ -123,7 +102,7 @@ def install_(
     failed = False
     for name in wanted:
         try:
-            with showing_progress(quiet, _unit_of) as progress:
+            with showing_progress(quiet, "files", UNITS) as progress:
                 done = install(name, source=source, folder=folder, progress=progress, replace=force)
         except ResourceError as error:  # the others may still work
             report(f"Error: {error}")
@@ -150,22 +129,17 @@ def verify_(names: Names = None) -> None:
     damaged = False
     for name in wanted:
         try:
-            with showing_progress(False, _unit_of) as progress:
+            with showing_progress(False, "files", UNITS) as progress:
                 checked = verify(name, progress=progress)
         except ResourceError as error:
             report(f"Error: {error}")
             damaged = True
         else:
-            typer.echo(f"{name}: {_verdict(checked)}: {find(name)}")
+            typer.echo(f"{name}: {_verdict(Counter(file.basis for file in checked))}: {find(name)}")
     if damaged:
         raise typer.Exit(FAILURE)
 
 
-def _verdict(checked: list[CheckedFile]) -> str:
-    if not checked:
-        return "installed, but its files have no known hash"
-    recorded = sum(file.basis == "recorded" for file in checked)
-    pinned = len(checked) - recorded
-    parts = [f"{pinned} files match their pinned hash"] if pinned else []
-    parts += [f"{recorded} match the hash recorded at installation"] if recorded else []
-    return ", ".join(parts)
+def _verdict(checked: Counter[str]) -> str:
+    bases = ", ".join(f"{number} files match the {basis} hash" for basis, number in checked.items())
+    return bases or "installed, but its files have no known hash"

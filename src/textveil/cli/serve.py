@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from textveil.bundles.bundle import DEFAULT_BUNDLE
-from textveil.cli.configuration import Config
 from textveil.cli.options import build_app, command
 from textveil.cli.reporting import report
-from textveil.cli.settings import pick
+from textveil.cli.settings import Config, pick
 from textveil.service import settings as defaults
 from textveil.service.running import run
 from textveil.service.settings import Settings

@@ -85,8 +85,7 @@ def _show(result: Obfuscation) -> None:
     sys.stdout.write(f"{result.text}\n")
     sys.stdout.flush()
     if summary.list_warnings(result.certificate):
-        from textveil.cli.display import list_warnings
-        from textveil.cli.reporting import report
+        from textveil.cli.reporting import list_warnings, report
 
         for warning in list_warnings(result.certificate):
             report(warning)
@@ -97,24 +96,15 @@ def _report_failures(result: Obfuscation) -> None:
     try:
         _show(result)
     except Exception as error:  # noqa: BLE001 # all are reported
-        import typer
+        from textveil.cli.reporting import end
 
-        from textveil.cli.reporting import reporting_errors
-
-        try:
-            reporting_errors(_raise)(error)
-        except typer.Exit as done:
-            sys.exit(done.exit_code)
-
-
-def _raise(error: Exception) -> None:
-    raise error
+        sys.exit(end(error, main))
 
 
 def main() -> None:
     """Run the command line."""
     try:
-        request = read_arguments(sys.argv[1:], os.environ) if _has_output() else None
+        request = read_arguments(sys.argv[1:], os.environ) if hasattr(sys.stdout, "reconfigure") else None
         gc.disable()  # there is nothing to collect before a single text is done
         result = None if request is None else _obfuscate(request)
         if result is not None:
@@ -125,10 +115,6 @@ def main() -> None:
     except KeyboardInterrupt:  # nothing was begun that must be ended
         sys.exit(INTERRUPTED)
     run_command()
-
-
-def _has_output() -> bool:
-    return sys.stdout is not None and hasattr(sys.stdout, "reconfigure")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hmac
 import re
 import secrets
@@ -18,9 +19,9 @@ from textveil.certificate import Tally
 from textveil.errors import InputError, OutputExistsError, TextveilError
 from textveil.execution import Executor
 from textveil.jobs.options import JobOptions, JobReport, ObfuscatesTexts
-from textveil.jobs.row_writer import RowWriter, read_texts, write_rows
-from textveil.jobs.workers import Workers, Workplace
+from textveil.jobs.workers import Workers, Workplace, obfuscate_rows, read_texts, write_rows
 from textveil.progress import Progress, ignore_progress
+from textveil.results import Obfuscation
 from textveil.storage.atomic import output_error, sync_folder, writing
 from textveil.storage.resumable import ResumableRun
 from textveil.tables import FileSource, Rows, Table
@@ -39,6 +40,7 @@ class History:
     def __init__(self, table: Table, key: bytes) -> None:
         self.rows = 0
         self.table = table
+        self.key = key
         self._digest = hmac.new(key, digestmod="sha256")
 
     def add(self, rows: Rows) -> None:
@@ -209,21 +211,24 @@ class FileJob:
             job = partial.start(settings, derive, resume=self.resume, overwrite=self.options.overwrite)
             budget = replace(chosen, average_length=job["average length"])
             totals = partial.load_totals()
-            rows: RowWriter | Workers | None = None
+            workers: Workers | None = None
             if totals is not None:
                 tally = Tally.from_dict(totals)
                 table.dropped_metadata = bool(totals["dropped_metadata"])
             else:
                 history = History(table, bytes.fromhex(job[_DIGEST_KEY]))
-                rows = _gather(obfuscator.for_run(bytes.fromhex(job[_DIGEST_KEY])), budget, executor)
-                tally = self._run_parts(rows, source, history, partial, progress)
+                own = obfuscator.for_run(history.key)
+                if executor is not None and executor.processes > 1:
+                    workers = Workers(own, budget, executor)
+                obfuscate = functools.partial(obfuscate_rows, own, budget) if workers is None else workers.obfuscate
+                tally = self._run_parts(obfuscate, source, history, partial, progress)
             report = self.options.report(obfuscator, budget, tally, table, started, source=self.source)
             partial.complete(partial.load_totals())
-        return replace(report, peaks=rows.peaks) if isinstance(rows, Workers) else report
+        return report if workers is None else replace(report, peaks=workers.peaks)
 
     def _settings(self, obfuscator: ObfuscatesTexts, table: Table, budget: Budget) -> dict[str, Any]:
         """The settings that must not change when a run resumes."""
-        terms = obfuscator.terms
+        terms, ledger = obfuscator.terms, obfuscator.ledger
         return {
             "textveil": terms.versions["textveil"],
             "format": table.name,
@@ -232,24 +237,14 @@ class FileJob:
             "drop columns": table.drop_columns,
             "keep columns": table.keep_columns,
             "budget": budget.as_dict(),
-            "largest share": terms.largest_share,
-            "draft share": terms.draft_share,
-            "form": terms.form,
-            "emoji": terms.emoji,
-            "identifiers": terms.identifiers,
-            "profile": terms.profile.name,
-            "decomposition": dict(terms.decomposition),
-            "distribution": dict(terms.distribution),
-            "mechanism": dict(terms.mechanism),
-            "stopwords": terms.stopwords,
-            "bundle": terms.bundle["sha256"],
+            **terms.describe(),
             "randomness": obfuscator.randomness.fingerprint,
-            "ledger": None if obfuscator.ledger is None else [obfuscator.ledger.fingerprint, terms.ledger],
+            "ledger": None if ledger is None else [ledger.fingerprint, terms.ledger],
         }
 
     def _run_parts(
         self,
-        rows: RowWriter | Workers,
+        obfuscate: Callable[[Iterator[tuple[int, Rows]]], Iterator[tuple[Rows, list[Obfuscation]]]],
         source: FileSource,
         history: History,
         partial: Partial,
@@ -259,11 +254,11 @@ class FileJob:
         table, marks = history.table, partial.load_marks()
         tally = Tally.over(Tally.from_dict(mark["tally"]) for mark in marks)
         rows_read = pointing_out(table, source.read(table, batch_size=self.options.batch_size))
-        batches = _UntilError(history.skip(rows_read, marks))
-        results = rows.obfuscate(_number(batches, history))
+        errors: list[TextveilError] = []
+        results = obfuscate(_number(_until_error(history.skip(rows_read, marks), errors), history))
         parts = len(marks)
         pending = next(results, None)
-        while pending is not None or (parts == 0 and batches.error is None):
+        while pending is not None or (parts == 0 and not errors):
             part = Tally()
             with partial.writing_part(parts) as stream, table.writer(stream, head=parts == 0) as writer:
                 ends = time.monotonic() + self.part_seconds
@@ -277,10 +272,10 @@ class FileJob:
             tally.add(part)
             parts += 1
             pending = next(results, None)
-        if batches.error is not None:
+        if errors:
             if parts == 0:
                 partial.remove()
-            raise batches.error
+            raise errors[0]
 
         def merge(streams: Iterator[BinaryIO], target: BinaryIO) -> None:
             with compressing(target, self.output) as compressed:
@@ -289,12 +284,6 @@ class FileJob:
         totals = {**tally.as_dict(), "dropped_metadata": table.dropped_metadata}
         partial.finish(parts, merge, totals, overwrite=self.options.overwrite)
         return tally
-
-
-def _gather(obfuscator: ObfuscatesTexts, budget: Budget, executor: Executor | None) -> RowWriter | Workers:
-    """Whoever obfuscates the rows: this process, or the workers of an executor."""
-    alone = executor is None or executor.processes == 1
-    return RowWriter(obfuscator, budget) if executor is None or alone else Workers(obfuscator, budget, executor)
 
 
 def _number(batches: Iterator[Rows], history: History) -> Iterator[tuple[int, Rows]]:
@@ -307,16 +296,9 @@ def _number(batches: Iterator[Rows], history: History) -> Iterator[tuple[int, Ro
         rows = next(batches, None)
 
 
-class _UntilError(Iterator[Rows]):
-    """Ends at the first error of the source, and holds it until the rows before it are saved."""
-
-    def __init__(self, batches: Iterator[Rows]) -> None:
-        self._batches = batches
-        self.error: TextveilError | None = None
-
-    def __next__(self) -> Rows:
-        try:
-            return next(self._batches)
-        except TextveilError as error:
-            self.error = error
-            raise StopIteration from error
+def _until_error(batches: Iterator[Rows], errors: list[TextveilError]) -> Iterator[Rows]:
+    """The batches up to the first error of the source, which is raised once the rows before it are saved."""
+    try:
+        yield from batches
+    except TextveilError as error:
+        errors.append(error)

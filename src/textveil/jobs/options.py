@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from textveil.accounting import Account
 from textveil.budget import Budget
 from textveil.certificate import Certificate, Tally, Terms
 from textveil.errors import BudgetError, OutputExistsError, ParameterError
-from textveil.ledger import Ledger
+from textveil.ledger import Account, Ledger
 from textveil.profiles import Profile
 from textveil.randomness import Randomness
 from textveil.results import Obfuscation

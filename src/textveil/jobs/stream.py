@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from textveil.budget import Budget
 from textveil.certificate import Tally
 from textveil.jobs.file import Partial
 from textveil.jobs.options import JobOptions, JobReport, ObfuscatesTexts, check_free
-from textveil.jobs.row_writer import RowWriter, read_texts
+from textveil.jobs.workers import obfuscate_rows, read_texts, write_rows
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import writing
 from textveil.tables import FileSource, Source, Table, detect_format
@@ -48,25 +49,24 @@ class StreamJob:
                 check_free(self.output, overwrite=self.options.overwrite)
             texts = read_texts(self.source, layout.table(self.source), self.options.batch_size, progress)
             budget = obfuscator.profile.choose_budget(self.options.budget).resolve(texts)
-            tally = self._write(RowWriter(obfuscator, budget), table, stream, progress, source)
+            if self.output is not None:
+                file = stack.enter_context(writing(self.output, like=source))
+                stream = stack.enter_context(compressing(file, self.output))
+            tally = self._write(obfuscator, budget, table, stream, progress)
         return self.options.report(obfuscator, budget, tally, table, started, source=source)
 
-    def _write(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress, source: Path | None) -> Tally:
-        """Write the rows to the output file, or else to the stream."""
-        if self.output is None:
-            return self._copy(rows, table, stream, progress)
-        with writing(self.output, like=source) as file, compressing(file, self.output) as compressed:
-            return self._copy(rows, table, compressed, progress)
-
-    def _copy(self, rows: RowWriter, table: Table, stream: BinaryIO, progress: Progress) -> Tally:
+    def _write(
+        self, obfuscator: ObfuscatesTexts, budget: Budget, table: Table, stream: BinaryIO, progress: Progress
+    ) -> Tally:
         """Write the rows, batch by batch."""
         tally = Tally()
         batches = pointing_out(table, self.source.read(table, batch_size=self.options.batch_size))
-        pending = next(batches, None)  # the writer needs to know the columns
+        results = obfuscate_rows(obfuscator, budget, ((None, rows) for rows in batches))
+        pending = next(results, None)  # the writer needs to know the columns
         with table.writer(stream, head=True) as writer:
             while pending is not None:
-                tally.add(rows.write(pending, writer))
+                tally.add(write_rows(*pending, writer))
                 stream.flush()
                 progress("obfuscating", tally.documents.total(), self.source.fraction)
-                pending = next(batches, None)
+                pending = next(results, None)
         return tally

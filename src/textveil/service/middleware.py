@@ -1,4 +1,4 @@
-"""The frame around every answer: a request id, security headers, a line in the log, and no exception that gets out."""
+"""What surrounds the routes: the frame gives ids, headers and log lines; the gate refuses what is not allowed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
 
 from textveil.errors import describe_bug
 from textveil.service.connections import mark_computing
+from textveil.service.models import RefusedError
 from textveil.service.settings import Settings, is_loopback
 
 LOGGER = logging.getLogger("textveil.service")
@@ -41,16 +42,12 @@ _ID = re.compile(r"[0-9a-fA-F-]{8,64}")
 """An id that a client may choose. Letters beyond these could spell a word of a text, and ids are logged."""
 
 
-class Problem(NamedTuple):
-    """An error that is answered outside of the routes."""
-
-    status: int
-    message: str
-    kind: str
-    headers: dict[str, str] | None = None
-
-
-BUG = Problem(500, "This is a bug in textveil. The log has its place.", "Bug")
+PUBLIC = ("/", "/health")
+PAGE = "/page/"
+"""What needs neither a token nor a place: the state of the server, and the page, which asks for the token itself."""
+DRAINED = 16
+"""A body that is too large is read up to this many times the limit, so that its sender hears the answer."""
+_CLOSE = {"Connection": "close"}
 
 
 class Frame:
@@ -69,13 +66,14 @@ class Frame:
             await self._app(scope, receive, send)
             return
         started, status = time.monotonic(), 0
-        identity = scope["textveil.id"] = _choose_id(find_header(scope, b"x-request-id"))
+        given = _find_header(scope, b"x-request-id")
+        identity = scope["textveil.id"] = given if _ID.fullmatch(given) else secrets.token_hex(8)
 
         async def send_framed(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *encode({**HEADERS, "X-Request-ID": identity})]
+                message["headers"] = [*message.get("headers", ()), *_encode({**HEADERS, "X-Request-ID": identity})]
             await send(message)
 
         try:
@@ -83,50 +81,34 @@ class Frame:
         except Exception as error:  # noqa: BLE001 # its message may quote a text, so it ends here
             LOGGER.error("%s %s", identity, describe_bug(error))  # a traceback may quote a text, too
             if not status:
-                await send_problem(scope, send_framed, BUG)
+                bug = RefusedError(500, "This is a bug in textveil. The log has its place.", "Bug")
+                await _send_refusal(scope, send_framed, bug)
         route = getattr(scope.get("route"), "path", "-")  # not the path itself, which may be anything
         method = scope["method"] if scope["method"] in ("GET", "POST", "OPTIONS", "HEAD") else "-"
         LOGGER.info("%s %s %s %d %.0f ms", identity, method, route, status or GONE, 1000 * (time.monotonic() - started))
 
 
-def find_header(scope: Message, name: bytes) -> str:
+def _find_header(scope: Message, name: bytes) -> str:
     """A header of a request; empty if it has none."""
     return next((bytes(value).decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
-def encode(headers: MutableMapping[str, str] | dict[str, str]) -> Iterable[tuple[bytes, bytes]]:
+def _encode(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     """Headers as the server sends them."""
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
 
 
-def _choose_id(given: str) -> str:
-    return given if _ID.fullmatch(given) else secrets.token_hex(8)
+def write_problem(scope: Message, refused: RefusedError) -> bytes:
+    """A refusal as JSON."""
+    problem = {"error": str(refused), "kind": refused.kind, "parameters": refused.parameters}
+    return json.dumps({**problem, "request_id": scope["textveil.id"]}).encode()
 
 
-def write_problem(scope: Message, message: str, kind: str, parameters: Iterable[str] = ()) -> bytes:
-    """An error as JSON."""
-    problem = {"error": message, "kind": kind, "parameters": list(parameters), "request_id": scope["textveil.id"]}
-    return json.dumps(problem).encode()
-
-
-async def send_problem(scope: Message, send: Send, problem: Problem) -> None:
-    """Answer with an error."""
-    status, message, kind, headers = problem
-    body = write_problem(scope, message, kind)
-    sent = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
-    await send({"type": "http.response.start", "status": status, "headers": [*encode(sent)]})
+async def _send_refusal(scope: Message, send: Send, refused: RefusedError) -> None:
+    body = write_problem(scope, refused)
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **refused.headers}
+    await send({"type": "http.response.start", "status": refused.status, "headers": _encode(headers)})
     await send({"type": "http.response.body", "body": body})
-
-
-PUBLIC = ("/", "/health")
-PAGE = "/page/"
-"""What needs neither a token nor a place: the state of the server, and the page, which asks for the token itself."""
-DRAINED = 16
-"""A body that is too large is read up to this many times the limit, so that its sender hears the answer."""
-
-
-class _GoneError(Exception):
-    """The client has hung up."""
 
 
 class Gate:
@@ -150,77 +132,77 @@ class Gate:
             await self._app(scope, receive, send)
             return
         try:
-            refusal, body = self._check(scope), b""
-            if refusal is None and _is_public(scope):
-                await self._app(scope, receive, send)
-                return
-            if refusal is None:
-                refusal, body = await self._read(scope, receive)
-        except _GoneError:
+            self._check_address(scope)
+            body = None
+            if not _is_public(scope):
+                self._check_sender(scope)
+                if (body := await self._read(scope, receive)) is None:
+                    return
+                if self._inside >= self._settings.requests:
+                    message = f"The server is busy: {self._settings.requests} requests are in work."
+                    raise RefusedError(429, f"{message} Try again in a second.", "Busy")
+        except RefusedError as refused:
+            await _send_refusal(scope, send, refused)
             return
-        if refusal is None and self._inside >= self._settings.requests:
-            message = f"The server is busy: {self._settings.requests} requests are in work. Try again in a second."
-            refusal = Problem(429, message, "Busy", {"Retry-After": "1"})
-        if refusal is not None:
-            await send_problem(scope, send, refusal)
-            return
-        await self._enter(scope, body, receive, send)
+        if body is None:
+            await self._app(scope, receive, send)
+        else:
+            await self._enter(scope, body, receive, send)
 
-    def _check(self, scope: Message) -> Problem | None:
-        """What is wrong with the head of a request."""
-        if self._token is None and not _is_local(find_header(scope, b"host")):
-            # A page that made its own name lead to this machine could read the answers.
-            return Problem(400, "The request is for another host. Use the address that the server shows.", "HostError")
-        if _is_public(scope):
-            return None
+    def _check_address(self, scope: Message) -> None:
+        """Refuse other names of this machine. A page that made its own name lead here could read the answers."""
+        if self._token is None and not _is_local(_find_header(scope, b"host")):
+            message = "The request is for another host. Use the address that the server shows."
+            raise RefusedError(400, message, "HostError")
+
+    def _check_sender(self, scope: Message) -> None:
+        """Refuse a request without the token, from a page of another site, or with something else than JSON."""
         if self._token is not None:
-            scheme, _, given = find_header(scope, b"authorization").partition(" ")
+            scheme, _, given = _find_header(scope, b"authorization").partition(" ")
             if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1"), self._token):
                 message = "The token is missing or wrong. Send the header 'Authorization: Bearer TOKEN'."
-                return Problem(401, message, "TokenError", {"WWW-Authenticate": "Bearer"})
+                raise RefusedError(401, message, "TokenError", headers={"WWW-Authenticate": "Bearer"})
         if self._is_foreign(scope):
             message = "A page of another site sent this. The server must be started with its origin in `origins`."
-            return Problem(403, message, "OriginError")
-        kind = find_header(scope, b"content-type").partition(";")[0].strip().lower()
+            raise RefusedError(403, message, "OriginError")
+        kind = _find_header(scope, b"content-type").partition(";")[0].strip().lower()
         if scope["method"] == "POST" and kind != "application/json":
-            return Problem(415, "Send JSON, with the header 'Content-Type: application/json'.", "TypeError")
-        return None
+            raise RefusedError(415, "Send JSON, with the header 'Content-Type: application/json'.", "TypeError")
 
     def _is_foreign(self, scope: Message) -> bool:
         """Whether a page of another site sent the request. It could not read the answer, but cause work."""
-        origin, site = find_header(scope, b"origin"), find_header(scope, b"sec-fetch-site")
+        origin, site = _find_header(scope, b"origin"), _find_header(scope, b"sec-fetch-site")
         if origin in self._settings.origins:
             return False
         if site:
             return site not in ("same-origin", "none")
-        return bool(origin) and origin.partition("://")[2] != find_header(scope, b"host")  # of an old browser
+        return bool(origin) and origin.partition("://")[2] != _find_header(scope, b"host")  # of an old browser
 
-    async def _read(self, scope: Message, receive: Receive) -> tuple[Problem | None, bytes]:
-        """Read the body, up to the limits of size and time."""
-        most, parts, size = self._settings.bytes, [], 0
-        declared = find_header(scope, b"content-length")
+    async def _read(self, scope: Message, receive: Receive) -> bytes | None:
+        """Read the body, up to the limits of size and time; ``None`` if the client hangs up."""
+        most, seconds = self._settings.bytes, self._settings.seconds
+        large = f"The request is too large: at most {most:,} bytes. Send fewer texts at a time."
+        too_large = RefusedError(413, large, "SizeError", headers=_CLOSE)
+        declared = _find_header(scope, b"content-length")
         if declared.isdigit() and int(declared[:20]) > DRAINED * most:
-            return self._refuse_size(), b""
+            raise too_large
+        parts, size, more = [], 0, True
         try:
-            async with asyncio.timeout(self._settings.seconds):
-                while True:
+            async with asyncio.timeout(seconds):
+                while more and size <= DRAINED * most:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise _GoneError
-                    part = message.get("body", b"")
+                        return None
+                    part, more = message.get("body", b""), message.get("more_body", False)
                     size += len(part)
                     if size <= most:
                         parts.append(part)
-                    if not message.get("more_body") or size > DRAINED * most:
-                        break
         except TimeoutError:
-            said = f"The request did not arrive within {self._settings.seconds:g} seconds."
-            return Problem(408, said, "SlowError", {"Connection": "close"}), b""
-        return (self._refuse_size() if size > most else None), b"".join(parts)
-
-    def _refuse_size(self) -> Problem:
-        message = f"The request is too large: at most {self._settings.bytes:,} bytes. Send fewer texts at a time."
-        return Problem(413, message, "SizeError", {"Connection": "close"})
+            slow = f"The request did not arrive within {seconds:g} seconds."
+            raise RefusedError(408, slow, "SlowError", headers=_CLOSE) from None
+        if size > most:
+            raise too_large
+        return b"".join(parts)
 
     async def _enter(self, scope: Message, body: bytes, receive: Receive, send: Send) -> None:
         """Let a request in. It ends when its answer is sent, its time is up or its client hangs up.
@@ -228,10 +210,10 @@ class Gate:
         It makes room for another one as soon as its answer is there, so nobody waits for a client that reads slowly.
         """
         bodies = [{"type": "http.request", "body": body, "more_body": False}]
-        inside = contextlib.ExitStack()
-        inside.enter_context(self._count())
+        inside, started = contextlib.ExitStack(), False
+        self._inside += 1
+        inside.callback(self._leave)
         inside.enter_context(mark_computing(scope))
-        started = False
 
         async def replay() -> Message:
             if bodies:
@@ -259,16 +241,11 @@ class Gate:
             inside.close()
         if not gone and not started:
             message = f"The answer took longer than {self._settings.seconds:g} seconds. Send fewer or shorter texts."
-            await send_problem(scope, send, Problem(503, message, "TimeError", {"Retry-After": "1"}))
+            await _send_refusal(scope, send, RefusedError(503, message, "TimeError", headers={"Retry-After": "1"}))
         return None
 
-    @contextlib.contextmanager
-    def _count(self) -> Iterator[None]:
-        self._inside += 1
-        try:
-            yield
-        finally:
-            self._inside -= 1
+    def _leave(self) -> None:
+        self._inside -= 1
 
 
 def _is_public(scope: Message) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from textveil.budget import Length
 from textveil.lab.audit.auditing import CONFIDENCE as AUDIT_CONFIDENCE
 from textveil.lab.audit.auditing import FEWEST_DRAWS
 from textveil.lab.calibration.search import CONFIDENCE
+from textveil.settings import BUDGET_NAMES, HELP, NAMES, Settings
 
 TEXT = "The soup was cold and the waiter rude."
 MOST_ALTERNATIVES = 20
@@ -17,8 +19,37 @@ MOST_DRAWS = 5_000
 """More answers take too long for a request; the command line draws any number."""
 MOST_DOCUMENTS = 200
 """Texts of a calibration. It obfuscates them about ten times."""
+METHOD_NAMES = tuple(name for name in NAMES if name not in (*BUDGET_NAMES, "seed", "ledger"))
+"""The settings that decide which obfuscator a request needs."""
 
 Seed = Annotated[int | None, Field(description="Makes noise predictable. Refused unless the server allows seeds.")]
+
+
+class RefusedError(Exception):
+    """A request that is not done. Its message quotes no text.
+
+    Args:
+        status: The status of the answer.
+        message: What is wrong, and what to do.
+        kind: The class of the library's error, or another name.
+        parameters: The parameters that the message names.
+        headers: Headers of the answer.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        kind: str,
+        *,
+        parameters: Iterable[str] = (),
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.parameters = list(parameters)
+        self.headers = {"Retry-After": "1"} if headers is None and status == 429 else headers or {}
 
 
 class Strict(BaseModel):
@@ -27,49 +58,37 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Methods(Strict):
-    """The settings of an obfuscator. What is missing is as the server was started."""
-
-    bundle: str | None = Field(None, description="A bundle that the server has loaded, by name.")
-    profile: str | None = Field(None, description="`strict`, `paper` or `proven`.")
-    decomposition: str | None = Field(None, description="How texts are split.")
-    decomposition_options: dict[str, Any] = Field(default_factory=dict)
-    distribution: str | None = Field(None, description="How the budget is divided over words.")
-    distribution_options: dict[str, Any] = Field(default_factory=dict)
-    mechanism: str | None = Field(None, description="How chunks are perturbed.")
-    mechanism_options: dict[str, Any] = Field(default_factory=dict)
-    stopwords: str | None = Field(None, description="`keep` or `perturb`; by default the profile decides.")
-    form: str | None = Field(None, description="`keep`, `plain` or `bare`; by default the profile decides.")
-    keep_emoji: bool = False
-    identifiers: str | None = Field(
-        None, description="`redact` or `perturb` the identifiers that Presidio finds; by default they are mere words."
-    )
-    largest_share: float | None = Field(
-        None, description='The largest share of a chunk, by default that of the level `low`; "inf" lifts it.'
-    )
-    draft_share: float | None = Field(None, description="The part of a budget for a draft (profile `proven`).")
+def _show(*examples: dict[str, Any]) -> ConfigDict:
+    """Examples of a request, for OpenAPI."""
+    return ConfigDict(json_schema_extra={"examples": list(examples)})
 
 
-class Budgeted(Methods):
-    """Settings with a budget: at most one of ``epsilon``, ``epsilon_per_word`` and ``level``, by default medium."""
+def _describe_settings(names: Iterable[str]) -> dict[str, Any]:
+    """The settings of the library as fields, which JSON can hold. The library checks their values."""
+    annotations = {field.name: str(field.type) for field in fields(Settings)}
+    return {name: (_find_type(annotations[name]), Field(None, description=HELP[name])) for name in names}
 
-    epsilon: float | None = Field(None, description="The budget of a text.")
-    epsilon_per_word: float | None = Field(None, description="The budget per word that is perturbed.")
-    level: str | None = Field(None, description="`low`, `medium` or `high` protection, instead of an epsilon.")
-    length: Length | None = Field(None, description="The words that `epsilon_per_word` is multiplied by.")
+
+def _find_type(annotation: str) -> Any:
+    for part, found in (("Mapping", dict[str, Any]), ("bool", bool), ("float", float)):
+        if part in annotation:
+            return found | None
+    return str | None
+
+
+Methods = create_model("Methods", __base__=Strict, **_describe_settings(METHOD_NAMES))
+"""The settings of an obfuscator. What is missing is as the server was started."""
+Budgeted = create_model("Budgeted", __base__=Methods, **_describe_settings(BUDGET_NAMES))
+"""Settings with a budget: at most one of ``epsilon``, ``epsilon_per_word`` and ``level``, by default medium."""
 
 
 class ObfuscateRequest(Budgeted):
     """A text or several texts to obfuscate."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"text": TEXT, "mechanism": "fluent", "epsilon_per_word": 15},
-                {"texts": [TEXT, None, "Lovely music!"], "mechanism": "fluent", "epsilon_per_word": 15},
-                {"text": TEXT, "mechanism": "exponential", "epsilon": 60, "chunks": True, "alternatives": 5},
-            ]
-        }
+    model_config = _show(
+        {"text": TEXT, "mechanism": "fluent", "epsilon_per_word": 15},
+        {"texts": [TEXT, None, "Lovely music!"], "mechanism": "fluent", "epsilon_per_word": 15},
+        {"text": TEXT, "mechanism": "exponential", "epsilon": 60, "chunks": True, "alternatives": 5},
     )
 
     text: str | None = Field(None, description="One text.")
@@ -119,29 +138,28 @@ class ObfuscatedText(BaseModel):
     chunks: list[ObfuscatedChunk] | None = None
 
 
-class ObfuscateAnswer(ObfuscatedText):
-    """The answer to ``text``: the obfuscated text."""
+class Closing(BaseModel):
+    """What holds for all texts of a request."""
 
     certificate: dict[str, Any] | None = None
     summary: list[str] = Field(description="What the certificate says, in a few lines for people.")
     warnings: list[str]
 
 
-class ObfuscateAllAnswer(BaseModel):
+class ObfuscateAnswer(Closing, ObfuscatedText):
+    """The answer to ``text``: the obfuscated text."""
+
+
+class ObfuscateAllAnswer(Closing):
     """The answer to ``texts``: one result for each text, in order, and one certificate for all."""
 
     results: list[ObfuscatedText]
-    certificate: dict[str, Any] | None = None
-    summary: list[str]
-    warnings: list[str]
 
 
 class DecomposeRequest(Strict):
     """A text to split."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"text": "We live in New York City.", "decompositions": ["words", "pmi"]}]}
-    )
+    model_config = _show({"text": "We live in New York City.", "decompositions": ["words", "pmi"]})
 
     text: str
     decompositions: list[str] | None = Field(None, description="By default all that the bundle supports.")
@@ -166,9 +184,7 @@ class DecomposeAnswer(BaseModel):
 class DistributeRequest(Strict):
     """A text whose budget is to be divided."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"text": TEXT, "epsilon": 14, "distributions": ["uniform", "yake"]}]}
-    )
+    model_config = _show({"text": TEXT, "epsilon": 14, "distributions": ["uniform", "yake"]})
 
     text: str
     epsilon: float
@@ -201,9 +217,7 @@ class DistributeAnswer(BaseModel):
 class CalibrateRequest(Methods):
     """Targets that an epsilon per word should meet."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"targets": {"unchanged-content": 0.2}, "mechanism": "fluent"}]}
-    )
+    model_config = _show({"targets": {"unchanged-content": 0.2}, "mechanism": "fluent"})
 
     targets: dict[str, float]
     texts: list[str | None] | None = Field(None, description="By default public texts that ship with textveil.")
@@ -213,9 +227,7 @@ class CalibrateRequest(Methods):
 class AuditRequest(Budgeted):
     """Settings whose claim is to be refuted."""
 
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"mechanism": "exponential", "epsilon_per_word": 10, "draws": 500}]}
-    )
+    model_config = _show({"mechanism": "exponential", "epsilon_per_word": 10, "draws": 500})
 
     draws: int = Field(1_000, ge=FEWEST_DRAWS, le=MOST_DRAWS, description="Answers to draw for each text.")
     confidence: float = AUDIT_CONFIDENCE
@@ -239,92 +251,6 @@ class Meaning(BaseModel):
     words: int = Field(description="The number of words that were drawn, without stopwords.")
     largest_share: float = Field(description="Larger epsilons per word change nothing, by default.")
     points: list[MeaningPoint]
-
-
-class OptionDescription(BaseModel):
-    """An option of a method."""
-
-    name: str
-    type: str
-    default: Any
-    help: str
-    choices: list[str]
-    least: float | None
-    most: float | None
-
-
-class MethodDescription(BaseModel):
-    """A method of an axis."""
-
-    name: str
-    description: str
-    loaded: bool = Field(description="Whether it is in memory. Others are loaded on first use, which takes time.")
-    options: list[OptionDescription]
-    guarantee: str | None = Field(None, description="Mechanisms only.")
-    closed_form: bool | None = Field(None, description="Mechanisms only: whether alternatives have probabilities.")
-
-
-class LevelDescription(BaseModel):
-    """A level of protection."""
-
-    name: str
-    description: str
-
-
-class ProfileDescription(BaseModel):
-    """A profile."""
-
-    name: str
-    claim: str
-    neighbors: str
-    not_protected: list[str]
-    stopwords: list[str]
-    forms: list[str]
-
-
-class Limits(BaseModel):
-    """The limits of a request."""
-
-    bytes: int
-    texts: int
-    words: int
-    seconds: float
-    requests: int
-    alternatives: int
-
-
-class MethodsAnswer(BaseModel):
-    """Everything that a request may choose."""
-
-    decompositions: list[MethodDescription]
-    distributions: list[MethodDescription]
-    mechanisms: list[MethodDescription]
-    profiles: list[ProfileDescription]
-    levels: list[LevelDescription]
-    identifiers: list[str]
-    defaults: dict[str, str | None]
-    limits: Limits
-    seeds_allowed: bool
-
-
-class BundleDescription(BaseModel):
-    """A bundle that the server has loaded."""
-
-    name: str
-    version: str
-    language: str
-    corpus: str
-    license: str
-    sha256: str
-    decompositions: list[str]
-    entries: dict[str, int]
-    priors: list[str] = Field(description="The decompositions with a language model, which `fluent` needs.")
-
-
-class BundlesAnswer(BaseModel):
-    """The bundles of the server; the first one is the default."""
-
-    bundles: list[BundleDescription]
 
 
 class Health(BaseModel):

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
+
+from cachetools import LRUCache
 
 from textveil.bundles.bundle import Bundle
 from textveil.errors import ParameterError
 from textveil.methods.decomposition import DECOMPOSERS, Decomposer
 from textveil.methods.distribution import DISTRIBUTORS, Distributor
-from textveil.methods.mechanisms import MECHANISMS
 from textveil.obfuscator import Obfuscator
 from textveil.redaction import Screen
-from textveil.registry import Registry, unknown_name
-from textveil.service.models import Methods
-from textveil.service.settings import Settings
+from textveil.registry import unknown_name
+from textveil.service.models import METHOD_NAMES, Methods
+from textveil.service.settings import Settings as ServiceSettings
+from textveil.settings import AXES, Settings
 
 KEPT = 16
 """Obfuscators that are kept beside those of the start. Those that were not used for the longest time are dropped."""
-AXES: dict[str, Registry[Any]] = {
-    "decomposition": DECOMPOSERS,
-    "distribution": DISTRIBUTORS,
-    "mechanism": MECHANISMS,
-}
 DECIDED = ("model", "models", "batch_size", "device", "precision", "keep_words")
 """Options that a request may not choose: they name files of the server, or use its memory."""
 
@@ -34,31 +30,36 @@ T = TypeVar("T")
 
 
 class _Shelf(Generic[T]):
-    """Objects in memory by their keys, from the first to the last used. One thread may read while another one adds."""
+    """Objects by their keys, built one at a time. Those that are there are found meanwhile."""
 
     def __init__(self) -> None:
-        self._objects: OrderedDict[str, T] = OrderedDict()
-        self._pinned: frozenset[str] = frozenset()
+        self._pinned: dict[str, T] = {}
+        self._others: LRUCache[str, T] = LRUCache(KEPT)
+        self._reading, self._building = threading.Lock(), threading.Lock()
 
     def pin(self) -> None:
         """Never drop what is here now."""
-        self._pinned = frozenset(self._objects)
+        self._pinned |= self._others
+        self._others.clear()
 
     def find(self, key: str) -> T | None:
-        try:
-            self._objects.move_to_end(key)
-            return self._objects[key]
-        except KeyError:
-            return None
+        with self._reading:
+            return self._pinned[key] if key in self._pinned else self._others.get(key)
 
-    def add(self, key: str, added: T) -> T:
-        self._objects[key] = added
-        for oldest in [each for each in list(self._objects) if each not in self._pinned][:-KEPT]:
-            del self._objects[oldest]
-        return added
+    def find_or_build(self, key: str, build: Callable[[], T]) -> T:
+        if (found := self.find(key)) is not None:
+            return found
+        with self._building:
+            if (found := self.find(key)) is not None:
+                return found
+            built = build()
+            with self._reading:
+                self._others[key] = built
+            return built
 
     def list_all(self) -> list[T]:
-        return list(self._objects.values())
+        with self._reading:
+            return [*self._pinned.values(), *self._others.values()]
 
 
 class Obfuscators:
@@ -68,24 +69,22 @@ class Obfuscators:
         settings: The settings of the service: bundles to load, and what holds for a request that does not say.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ServiceSettings) -> None:
         self._settings = settings
         loaded = [Bundle.load(name) for name in settings.bundles]
         self.bundles: dict[str, Bundle] = {bundle.manifest.name: bundle for bundle in loaded}
         if len(self.bundles) < len(loaded):
             raise ParameterError("Two of the `bundles` have the same name. Give bundles of different names.")
-        self._building = threading.Lock()
         self._kept: _Shelf[Obfuscator] = _Shelf()
-        self._scoring = threading.Lock()
         self._distributors: _Shelf[Distributor] = _Shelf()
-        self._decomposers: dict[tuple[str, str], Decomposer] = {}
+        self._decomposers: _Shelf[Decomposer] = _Shelf()
 
     def load(self) -> None:
         """Build what most requests need, so that none of them waits for it."""
         for name in self._settings.load:
             self.find_distributor(name, {}).score([])
         for bundle in self.bundles:
-            self.find(Methods(bundle=bundle))
+            self.find(Methods.model_validate({"bundle": bundle}))
         for shelf in (self._kept, self._distributors):
             shelf.pin()
 
@@ -97,28 +96,21 @@ class Obfuscators:
             raise unknown_name("loaded bundle", name, self.bundles)
         return self.bundles[name]
 
-    def complete(self, wanted: Methods) -> dict[str, Any]:
+    def complete(self, wanted: Methods) -> Settings:
         """All settings of an obfuscator: those of a request, and the server's where it has none."""
-        settings = self._settings
-        given = wanted.model_dump(include=set(Methods.model_fields))
-        defaults = {
-            "bundle": next(iter(self.bundles)),
-            "profile": settings.profile,
-            "decomposition": settings.decomposition,
-            "distribution": settings.distribution,
-            "mechanism": settings.mechanism,
-            "identifiers": settings.identifiers,
-        }
-        complete = {**given, **{name: value for name, value in defaults.items() if given[name] is None}}
+        given = {name: value for name in METHOD_NAMES if (value := getattr(wanted, name)) is not None}
+        complete = {**self._settings.defaults, **given, "bundle": self.choose_bundle(given.get("bundle"))}
         for axis, registry in AXES.items():
             if complete[axis] is not None:
                 complete[axis] = registry.resolve(complete[axis])
-            _refuse_decided(complete[f"{axis}_options"], axis)
-        return complete
+            for name in given.get(f"{axis}_options", ()):
+                if name in DECIDED:
+                    raise ParameterError(f"`{name}` of the {axis} is decided by the server. Leave it out.")
+        return Settings(**complete)
 
     def write_key(self, wanted: Methods) -> str:
         """The same for all requests for the same obfuscator."""
-        return json.dumps(self.complete(wanted), sort_keys=True)
+        return _write_key(self.complete(wanted))
 
     def find_kept(self, wanted: Methods) -> Obfuscator | None:
         """The obfuscator for a request, if it is in memory."""
@@ -126,37 +118,28 @@ class Obfuscators:
 
     def find(self, wanted: Methods) -> Obfuscator:
         """The obfuscator for a request. It is built if it is not in memory, one at a time."""
-        complete = self.complete(wanted)
-        key = json.dumps(complete, sort_keys=True)
-        with self._building:
-            return self._kept.find(key) or self._kept.add(key, self._build(complete))
+        settings = self.complete(wanted)
+        return self._kept.find_or_build(_write_key(settings), lambda: self._build(settings))
 
-    def _build(self, complete: Mapping[str, Any]) -> Obfuscator:
-        settings = dict(complete)
-        bundle = self.choose_bundle(settings.pop("bundle"))
-        options = settings.pop("distribution_options")
-        distributor = self.find_distributor(settings.pop("distribution"), options)
-        if settings["identifiers"] is not None:
-            settings["identifiers"] = Screen(settings["identifiers"])
-            settings["identifiers"].screen([""])  # loads the model here, and not while other requests wait for a batch
-        return Obfuscator(bundle, distribution=distributor, **settings)
+    def _build(self, settings: Settings) -> Obfuscator:
+        distributor = self.find_distributor(str(settings.distribution), settings.distribution_options or {})
+        settings = settings.replace(distribution=distributor, distribution_options=None)
+        if isinstance(settings.identifiers, str):
+            screen = Screen(settings.identifiers)
+            screen.screen([""])  # loads the model here, and not while other requests wait for a batch
+            settings = settings.replace(identifiers=screen)
+        return Obfuscator(settings)
 
     def find_distributor(self, name: str, options: Mapping[str, Any]) -> Distributor:
         """A distributor, which is built once: it may have a large model."""
         method = DISTRIBUTORS.load(name)
         key = json.dumps([method.name, method.check_options(options)], sort_keys=True)
-        if (loaded := self._distributors.find(key)) is not None:
-            return loaded  # without waiting for another one that is being loaded
-        with self._scoring:
-            return self._distributors.find(key) or self._distributors.add(key, method(**options))
+        return self._distributors.find_or_build(key, lambda: method(**options))
 
     def find_decomposer(self, bundle: Bundle, name: str) -> Decomposer:
         """A decomposer, which is built once: it may have a model, too."""
         method = DECOMPOSERS.load(name)
-        key = (bundle.manifest.name, method.name)
-        if key not in self._decomposers:
-            self._decomposers[key] = method(bundle)
-        return self._decomposers[key]
+        return self._decomposers.find_or_build(f"{bundle.manifest.name}:{method.name}", lambda: method(bundle))
 
     def list_loaded(self) -> set[str]:
         """The names of the methods that are in memory."""
@@ -167,7 +150,5 @@ class Obfuscators:
         return names
 
 
-def _refuse_decided(options: Mapping[str, Any], axis: str) -> None:
-    for name in options:
-        if name in DECIDED:
-            raise ParameterError(f"`{name}` of the {axis} is decided by the server. Leave it out.")
+def _write_key(settings: Settings) -> str:
+    return json.dumps(settings.as_dict(), sort_keys=True)

@@ -10,15 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from textveil import settings as obfuscator
 from textveil.bundles.bundle import DEFAULT_BUNDLE, Bundle
 from textveil.errors import InputError, ParameterError
-from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS
-from textveil.methods.mechanisms import MECHANISMS
-from textveil.profiles import STRICT, load_profile
-from textveil.redaction import check_treatment
-from textveil.registry import Registry
-from textveil.settings import DISTRIBUTION
+from textveil.profiles import STRICT
 
 HOST = "127.0.0.1"
 PORT = 8000
@@ -30,6 +26,8 @@ SECONDS = 30.0
 SHORTEST_TOKEN = 16
 LONGEST_TOKEN = 1_000
 Token: TypeAlias = bytes
+DEFAULTS = ("profile", "decomposition", "distribution", "mechanism", "identifiers")
+"""What a server decides about the obfuscator of a request that does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class Settings:
     bundles: tuple[str, ...] = (DEFAULT_BUNDLE,)
     profile: str = STRICT.name
     decomposition: str | None = None
-    distribution: str = DISTRIBUTION
+    distribution: str = obfuscator.DISTRIBUTION
     mechanism: str | None = None
     identifiers: str | None = None
     load: tuple[str, ...] = ()
@@ -92,24 +90,22 @@ class Settings:
                 "An address that other machines can reach needs a token. Set `token_file`, or leave out `host`."
             )
 
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The settings of an obfuscator that hold for a request that does not say."""
+        return {name: getattr(self, name) for name in DEFAULTS}
+
     def check_names(self) -> None:
         """Check the names of the profile, the methods and the bundles.
 
         Raises:
             UnknownNameError: There is no such profile, method or treatment of identifiers.
             ProfileError: The profile does not allow the treatment of identifiers.
-            MissingExtraError: Identifiers need Presidio, which is not installed.
             BundleError: There is no such bundle.
         """
-        check_treatment(load_profile(self.profile), self.identifiers)  # type: ignore[arg-type] # checked there
-        chosen: list[tuple[Registry[Any], str | None]] = [
-            (DECOMPOSERS, self.decomposition),
-            (MECHANISMS, self.mechanism),
-            *((DISTRIBUTORS, name) for name in (self.distribution, *self.load)),
-        ]
-        for registry, name in chosen:
-            if name is not None:
-                registry.load(name)
+        obfuscator.Settings(**self.defaults)
+        for name in self.load:
+            DISTRIBUTORS.load(name)
         for name in self.bundles:
             Bundle.load(name)
 

@@ -110,7 +110,9 @@ class ScoreCache:
     def __init__(self, folder: Path | None, identity: Mapping[str, object], secret: bytes | None = None) -> None:
         self._rows: dict[Key, Row] = {}
         self._secret = secret or (PROCESS_KEY if folder is None else load_key(folder))
-        self._files = None if folder is None else _Files(folder, identity)
+        self._folder = None if folder is None else _open_folder(folder, identity)
+        self._known: set[str] = set()
+        """The files whose rows are in memory."""
 
     def __getitem__(self, key: Key) -> Row:
         return self._rows[sign(key, self._secret)]
@@ -119,8 +121,11 @@ class ScoreCache:
         """The positions of keys without cached scores. Of equal keys, only the first is listed."""
         signed = [sign(key, self._secret) for key in keys]
         missing = self._find_missing(signed)
-        if missing and self._files is not None:
-            self._rows.update(self._files.read_new())
+        if missing and self._folder is not None:
+            for path in sorted(self._folder.glob("*.npz")):
+                if path.name not in self._known:
+                    self._rows.update(_read(path))
+                    self._known.add(path.name)
             missing = self._find_missing(signed)
         return missing
 
@@ -132,46 +137,35 @@ class ScoreCache:
         return list(first.values())
 
     def add(self, rows: Mapping[Key, Row]) -> None:
-        """Cache rows."""
+        """Cache rows, in a new file if there is a folder."""
         signed = {sign(key, self._secret): row for key, row in rows.items()}
-        if self._files is not None:
-            self._files.write(signed)
+        if self._folder is not None:
+            path = self._folder / f"{secrets.token_hex(16)}.npz"
+            _write(path, signed)
+            self._known.add(path.name)
         self._rows.update(signed)
 
 
-class _Files:
-    """The folder of an identity. Files are written atomically and never changed."""
+def _open_folder(folder: Path, identity: Mapping[str, object]) -> Path:
+    """The subfolder of an identity, which describes it."""
+    described = json.dumps(identity, indent=2, sort_keys=True) + "\n"
+    opened = folder / hashlib.sha256(f"{_FORMAT}\n{described}".encode()).hexdigest()[:16]
+    make_folder(opened, private=True)
+    with writing(opened / _IDENTITY, private=True) as stream:
+        stream.write(described.encode())
+    return opened
 
-    def __init__(self, folder: Path, identity: Mapping[str, object]) -> None:
-        described = json.dumps(identity, indent=2, sort_keys=True) + "\n"
-        self._folder = folder / hashlib.sha256(f"{_FORMAT}\n{described}".encode()).hexdigest()[:16]
-        self._read: set[str] = set()
-        make_folder(self._folder, private=True)
-        with writing(self._folder / _IDENTITY, private=True) as stream:
-            stream.write(described.encode())
 
-    def read_new(self) -> dict[Key, Row]:
-        """Read the rows of all new files."""
-        rows: dict[Key, Row] = {}
-        for path in sorted(self._folder.glob("*.npz")):
-            if path.name not in self._read:
-                rows.update(_read(path))
-                self._read.add(path.name)
-        return rows
-
-    def write(self, rows: Mapping[Key, Row]) -> None:
-        """Write rows to a new file."""
-        path = self._folder / f"{secrets.token_hex(16)}.npz"
-        packed = io.BytesIO()
-        np.savez(
-            packed,
-            hashes=np.frombuffer(b"".join(rows), dtype=np.uint8),
-            lengths=np.array([len(row) for row in rows.values()], dtype=np.int64),
-            scores=np.concatenate(list(rows.values())),
-        )
-        with writing(path, private=True) as stream:
-            stream.write(packed.getvalue())
-        self._read.add(path.name)
+def _write(path: Path, rows: Mapping[Key, Row]) -> None:
+    packed = io.BytesIO()
+    np.savez(
+        packed,
+        hashes=np.frombuffer(b"".join(rows), dtype=np.uint8),
+        lengths=np.array([len(row) for row in rows.values()], dtype=np.int64),
+        scores=np.concatenate(list(rows.values())),
+    )
+    with writing(path, private=True) as stream:
+        stream.write(packed.getvalue())
 
 
 def _read(path: Path) -> dict[Key, Row]:

@@ -53,10 +53,6 @@ class Rows:
             Rows(self.texts[texts:], self.carried[size:], self.width),
         )
 
-    def group(self, results: Sequence[Result]) -> Iterator[tuple[Result, ...]]:
-        """The results of texts, row by row."""
-        return zip(*(results[column :: self.width] for column in range(self.width)), strict=True)
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -188,6 +184,16 @@ class Table(ABC):
     @abstractmethod
     def writer(self, stream: BinaryIO, *, head: bool) -> Writer:
         """A writer for rows that this table has read; ``head`` is true at the beginning of a file."""
+
+    def replace(self, rows: Rows, results: Sequence[Result]) -> dict[str, list[str | None]]:
+        """The new values by column: the obfuscated texts, then the outcomes."""
+        found = [results[number :: rows.width] for number in range(rows.width)]
+        new: dict[str, list[str | None]] = {}
+        for name, of_column in zip(self.columns, found, strict=True):
+            new[name] = [result.text for result in of_column]
+        for name, of_column in zip(self.outcome_columns, found, strict=False):  # there may be none
+            new[name] = [result.outcome for result in of_column]
+        return new
 
     def describe_head(self) -> str:
         """The header or schema, which must be the same when a run is resumed."""

@@ -132,16 +132,14 @@ class CsvTable(Table):
         return Writer(stream, partial(self._encode_rows, header))
 
     def _encode_rows(self, header: list[str], rows: Rows, results: Sequence[Result]) -> bytes:
-        texts = [header.index(name) for name in self.columns]
-        outcomes = [header.index(name) for name in self.outcome_columns]
+        new = self.replace(rows, results)
+        places = [header.index(name) for name in new]
         added = [""] * (len(header) - len(self.names))
         records = []
-        for record, found in zip(rows.carried, rows.group(results), strict=True):
+        for record, values in zip(rows.carried, zip(*new.values(), strict=True), strict=True):
             filled = [*record, *added]
-            for position, result in zip(texts, found, strict=True):
-                filled[position] = result.text or ""
-            for position, result in zip(outcomes, found, strict=False):  # there may be none
-                filled[position] = result.outcome
+            for place, value in zip(places, values, strict=True):
+                filled[place] = value or ""
             records.append(filled)
         return self._join_fields(records)
 

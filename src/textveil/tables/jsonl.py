@@ -139,13 +139,12 @@ class JsonLinesTable(Table):
         return Writer(stream, self._encode_rows)
 
     def _encode_rows(self, rows: Rows, results: Sequence[Result]) -> bytes:
+        new = self.replace(rows, results)
         lines = []
-        for members, found in zip(rows.carried, rows.group(results), strict=True):
-            new = {name: _encode(result.text) for name, result in zip(self.columns, found, strict=True)}
-            for name, result in zip(self.outcome_columns, found, strict=False):  # there may be none
-                new[name] = _encode(result.outcome)
-            pairs = [(name, new.pop(name, value)) for name, value in members]
-            line = ", ".join(f"{_encode(name)}: {value}" for name, value in [*pairs, *new.items()])
+        for members, values in zip(rows.carried, zip(*new.values(), strict=True), strict=True):
+            left = {name: _encode(value) for name, value in zip(new, values, strict=True)}
+            pairs = [(name, left.pop(name, value)) for name, value in members]
+            line = ", ".join(f"{_encode(name)}: {value}" for name, value in [*pairs, *left.items()])
             lines.append(f"{{{line}}}\n")
         return "".join(lines).encode()
 

@@ -207,12 +207,7 @@ class _ParquetWriter(Writer):
 
     def write(self, rows: Rows, results: Sequence[Result]) -> None:
         columns = rows.carried.columns + [None] * (len(self._schema) - rows.carried.num_columns)
-        replaced: dict[str, list[str | None]] = {}
-        for number, name in enumerate(self._table.columns):
-            replaced[name] = [result.text for result in results[number :: rows.width]]
-        for number, name in enumerate(self._table.outcome_columns):
-            replaced[name] = [result.outcome for result in results[number :: rows.width]]
-        for name, values in replaced.items():
+        for name, values in self._table.replace(rows, results).items():
             position = self._schema.get_field_index(name)
             field = self._schema.field(position)
             # A ledger may refuse a text of a column that must not lack any.

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import strategies as st
 
 from textveil.lab.corpus.counting import runs
-from textveil.lab.corpus.counting.runs import PairKeys, WordKeys, write_run
+from textveil.lab.corpus.counting.runs import Keys, WordKeys, write_run
 
 KINDS = {
-    "pairs": (st.integers(0, 2**64 - 1) | st.integers(0, 9), lambda keys: PairKeys(np.array(keys, np.uint64))),
+    "pairs": (st.integers(0, 2**64 - 1) | st.integers(0, 9), lambda keys: Keys(np.array(keys, np.uint64))),
     "words": (st.text("abé𝔘zß", min_size=1, max_size=3), WordKeys.from_words),
 }
 

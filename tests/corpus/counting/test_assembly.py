@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textveil.lab.corpus.counting.job import Assembly
-from textveil.lab.corpus.counting.runs import PairKeys, WordKeys, join_runs, write_run
+from textveil.lab.corpus.counting.runs import Keys, WordKeys, join_runs, write_run
 from textveil.lab.corpus.counting.words import join_key
 
 
@@ -36,7 +36,7 @@ def write_levels(levels, folder, pieces):
                 np.array([rows[cut(ngram)] for ngram in level], np.uint32)
                 for cut in (lambda ngram: ngram[:-1], lambda ngram: ngram[1:])
             )
-            keys = PairKeys(join_key(prefixes, suffixes))
+            keys = Keys(join_key(prefixes, suffixes))
         limits = np.linspace(0, len(level), pieces + 1).astype(int)
         here = [folder / f"{number}-{piece}.keys" for piece in range(pieces)]
         for path, start, stop in zip(here, limits, limits[1:], strict=False):

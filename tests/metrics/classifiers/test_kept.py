@@ -110,7 +110,7 @@ def test_a_new_process_does_not_train_the_static_attacker_again(encoder, tmp_pat
     def measure(obfuscated):
         dataset = Dataset(TEXTS, attribute=AUTHORS, folder=tmp_path / "cache")
         metric = AttributeInference(classifier=Transformer(model=encoder, learning_rate=0.01), seeds=[42])
-        return metric.score(Case(dataset, dataset.pair(obfuscated)), Scenario.STATIC)
+        return metric.predict(Case(dataset, dataset.pair(obfuscated)), Scenario.STATIC).by_seed
 
     first = measure(TEXTS[::-1])
     monkeypatch.setattr(Transformer, "fit", lambda *_, **__: pytest.fail("it is trained again"))

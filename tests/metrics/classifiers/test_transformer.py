@@ -121,6 +121,6 @@ def test_a_real_encoder_learns_authors_from_real_reviews(minilm):
     metric = AttributeInference(classifier=classifier, seeds=[42])
     case = Case(dataset, dataset.pair(texts))
     assert len(texts) > 500
-    (baseline,) = metric.score(case, Scenario.BASELINE)
+    (baseline,) = metric.predict(case, Scenario.BASELINE).by_seed
     assert baseline > majority_f1(dataset.attribute, [42]) + 0.3
-    assert metric.score(case, Scenario.STATIC) == [baseline]
+    assert metric.predict(case, Scenario.STATIC).by_seed == [baseline]

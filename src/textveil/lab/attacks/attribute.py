@@ -23,10 +23,8 @@ class AttributeInference(Classification):
         """Train and test the attackers."""
         scores = Scores.of({scenario.value: self.predict(case, scenario) for scenario in Scenario})
         line = (
-            f"An attacker trained on originals infers the attribute with F1 {scores.show('static', first=True)}, one "
-            f"trained on obfuscated texts with F1 {scores.show('adaptive')}. "
-            f"{scores.describe_chance(static='the first', adaptive='the second')} Without obfuscation the F1 is "
-            f"{scores.show('baseline')}."
+            f"An attacker trained on originals infers the attribute with F1 {scores.show('static', first=True)}; one "
+            f"trained on obfuscated texts with F1 {scores.show('adaptive')}."
         )
         by_seed = list(zip(*(found.by_seed for found in scores.predicted.values()), strict=True))
         return self.report_scores(case, line, scores, originals="baseline", seeds=by_seed)

@@ -28,10 +28,8 @@ BLOCK = 64
 """Points whose distances from all entries are computed at a time."""
 ROWS = 4
 """Points whose likelihoods are computed at a time, so that they stay in the cache."""
-EXACT_SHARES = 12
+NODES = 64
 """Up to this number of distinct shares, normalizing sums are computed at each; beyond, they are interpolated."""
-NODES = 24
-"""The number of shares that normalizing sums are interpolated between."""
 INTERPOLATION_ERROR = 0.02
 SHORTLIST = 1000
 """Candidates of a chunk that the attacker on ``fluent`` looks at; all others are given up."""
@@ -69,7 +67,8 @@ class Channel(ABC):
         self.log_prior = log_prior
         self.points = mechanism.space.matrix.astype(np.float64)
 
-    def prepare(self, shares: Floats, contexts: RowNumbers) -> None:  # noqa: B027 # few channels need it
+    @abstractmethod
+    def prepare(self, shares: Floats, contexts: RowNumbers) -> None:
         """Prepare for chunks with these shares and contexts."""
 
     @abstractmethod
@@ -86,26 +85,28 @@ class Channel(ABC):
 class ExactChannel(Channel):
     """Exact Bayes for the mechanism ``exponential``, whose probabilities have a closed form.
 
-    The normalizing sum of every candidate depends on the share. At up to ``EXACT_SHARES`` distinct shares it is exact.
-    Between more, its logarithm is interpolated from values and slopes at ``NODES`` shares, evenly spaced by their
-    roots. Shares from 0.01 to 50 then change a log-posterior by less than ``INTERPOLATION_ERROR``.
+    The normalizing sum of every candidate depends on the share. At up to ``NODES`` distinct shares it is exact. Between
+    more, its logarithm is interpolated from ``NODES`` shares, evenly spaced by their roots. Shares from 0.01 to 50 then
+    change a log-posterior by less than ``INTERPOLATION_ERROR``.
+
+    Args:
+        mechanism: The mechanism.
+        log_prior: The logarithm of the prior of each candidate.
+        log_base: The logarithms of the weights that writable entries have whatever the input is; by default 0.
     """
 
     mechanism: Exponential
 
-    def __init__(self, mechanism: Exponential, log_prior: Floats) -> None:
+    def __init__(self, mechanism: Exponential, log_prior: Floats, log_base: npt.NDArray[Any] | None = None) -> None:
         super().__init__(mechanism, log_prior)
         space = mechanism.space
+        self.log_base = np.zeros(len(space.writable), dtype=np.float32) if log_base is None else log_base
         self._to_candidates = Exponents(space.matrix, mechanism.cap)
         self._to_writable = Exponents(space.matrix[space.writable], mechanism.cap)
-        self._columns = np.full(len(space.matrix), UNKNOWN)
-        self._columns[space.writable] = np.arange(len(space.writable))
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the posterior: the prior, the exponent and the normalizing sum of each candidate."""
-        posterior = self._measure(released, shares)
-        posterior -= self._interpolate(shares)
-        return posterior
+        return self._measure(released, shares) - self.log_sums(shares)
 
     def _measure(self, released: RowNumbers, shares: Floats) -> Floats:
         """Prior and exponent of candidates (columns) for the released entries (rows), without the normalizing sum."""
@@ -113,49 +114,38 @@ class ExactChannel(Channel):
         return measured
 
     def prepare(self, shares: Floats, contexts: RowNumbers) -> None:
-        """Compute the normalizing sums at all shares; at many, values and slopes at some."""
+        """Compute the normalizing sums at all shares, or at some of them."""
         self._nodes = np.unique(shares)
-        exact = len(self._nodes) <= EXACT_SHARES
-        if not exact:
-            first, last = self._nodes[[0, -1]]
-            self._nodes = np.linspace(np.sqrt(first), np.sqrt(last), NODES) ** 2
-        blocks = ((self.points[start : start + BLOCK], exact) for start in range(0, len(self.points), BLOCK))
-        sums, slopes = zip(*in_threads(self._sum_up, blocks), strict=True)
-        self._sums = np.concatenate(sums, axis=1)
-        self._slopes = None if exact else np.concatenate(slopes, axis=1)
+        if len(self._nodes) > NODES:
+            self._nodes = np.linspace(self._nodes[0] ** 0.5, self._nodes[-1] ** 0.5, NODES) ** 2
+        blocks = ((self.points[start : start + BLOCK],) for start in range(0, len(self.points), BLOCK))
+        self._sums = np.concatenate(list(in_threads(self._sum_up_nodes, blocks)), axis=1)
 
-    def _sum_up(self, points: Floats, exact: bool) -> tuple[Floats, Floats]:  # called by in_threads
-        """The logarithms of the normalizing sums of some points at every node, and their slopes."""
-        gaps = -self._to_writable.measure(points)
-        largest = gaps.max(axis=1)
-        gaps -= largest[:, None]
-        sums, slopes = np.empty((len(self._nodes), len(points))), np.zeros((len(self._nodes), len(points)))
-        for number, share in enumerate(self._nodes):
-            weights = gaps * gaps.dtype.type(min(share / 2, _LARGEST_FACTOR))
-            np.exp(weights, out=weights)
-            totals = weights.sum(axis=1, dtype=np.float64)
-            sums[number] = np.log(totals) + share / 2 * largest
-            if not exact:
-                slopes[number] = (largest + np.einsum("ij,ij->i", weights, gaps) / totals) / 2
-        return sums, slopes
+    def _sum_up_nodes(self, points: Floats) -> Floats:
+        """The logarithms of the normalizing sums of some points at every node."""
+        gaps, highest = self._to_writable.measure(points), self.log_base.max()
+        nearest, base = gaps.min(axis=1), np.exp(self.log_base - highest)
+        gaps -= nearest[:, None]
+        sums, weights = np.empty((len(self._nodes), len(points))), np.empty_like(gaps)
+        with np.errstate(divide="ignore"):
+            for number, share in enumerate(self._nodes.tolist()):
+                np.multiply(gaps, -min(share / 2, _LARGEST_FACTOR), out=weights)
+                np.exp(weights, out=weights)
+                sums[number] = np.log(weights @ base) - share / 2 * nearest.astype(np.float64) + highest
+        return sums
 
-    def log_base(self, context: RowNumbers) -> npt.NDArray[Any]:
-        """The logarithms of the weights that writable entries have whatever the input is."""
-        return np.zeros(len(self.mechanism.space.writable))
+    def sum_up(self, candidates: RowNumbers, share: float, log_base: npt.NDArray[Any]) -> Floats:
+        """The logarithms of the normalizing sums of candidates, where writable entries have some weights."""
+        exponents = self._to_writable.compute(self.points[candidates], np.full(len(candidates), share))
+        return _sum_logs(exponents + log_base)
 
-    def log_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
-        """The logarithms of the normalizing sums of candidates."""
-        return _sum_logs(self._to_writable.compute(self.points[candidates], np.full(len(candidates), share)))
-
-    def bound_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
+    def bound_sums(self, candidates: RowNumbers, share: float, log_base: npt.NDArray[Any]) -> Floats:
         """Lower bounds of the logarithms of sums: the terms of the likeliest entries, and of the candidate itself."""
-        base = self.log_base(context)
-        likely = _find_largest(base, LIKELY)
-        written = self.points[self.mechanism.space.writable[likely]]
-        bounds = _sum_logs(base[likely] - share / 2 * self.measure(candidates, written).T)
-        own = self._columns[candidates]
-        others = (own != UNKNOWN) & ~np.isin(own, likely)
-        bounds[others] = np.logaddexp(bounds[others], base[own[others]])
+        writable, likely = self.mechanism.space.writable, _find_largest(log_base, LIKELY)
+        bounds = _sum_logs(log_base[likely] - share / 2 * self.measure(candidates, self.points[writable[likely]]).T)
+        others = np.isin(candidates, np.delete(writable, likely))
+        own = log_base[np.searchsorted(writable, candidates[others])]
+        bounds[others] = np.logaddexp(bounds[others], own)
         return bounds
 
     def measure(self, candidates: RowNumbers, points: Floats) -> Floats:
@@ -163,43 +153,30 @@ class ExactChannel(Channel):
         distances = np.sqrt(squared_distances(points, self.points[candidates]))
         return distances if self.mechanism.cap is None else np.minimum(distances, self.mechanism.cap, out=distances)
 
-    def _interpolate(self, shares: Floats) -> Floats:
+    def log_sums(self, shares: Floats) -> Floats:
         """The logarithm of the normalizing sum of every candidate (columns) at each share (rows)."""
-        if self._slopes is None:
-            return self._sums[np.searchsorted(self._nodes, shares)]
-        left = np.clip(np.searchsorted(self._nodes, shares, side="right") - 1, 0, len(self._nodes) - 2)
-        width = (self._nodes[left + 1] - self._nodes[left])[:, None]
-        place = (shares[:, None] - self._nodes[left][:, None]) / width
-        rest = 1 - place
-        # Hermite's cubic, which has the values and slopes of both ends.
-        sums: Floats = rest**2 * ((1 + 2 * place) * self._sums[left] + place * width * self._slopes[left])
-        sums += place**2 * ((1 + 2 * rest) * self._sums[left + 1] - rest * width * self._slopes[left + 1])
+        right = np.clip(np.searchsorted(self._nodes, shares), 0, len(self._nodes) - 1)
+        left = np.maximum(right - 1, 0)
+        width = np.where(right > left, self._nodes[right] - self._nodes[left], 1)
+        place = np.where(right > left, (shares - self._nodes[left]) / width, 1)[:, None]
+        sums: Floats = place * self._sums[right] + (1 - place) * self._sums[left]
         return sums
 
 
 class FluentChannel(ExactChannel):
     """Exact Bayes for the mechanism ``fluent``: its normalizing sums depend on the context of each chunk.
 
-    Nothing is interpolated. A shortlist has the candidates with the largest products of prior and exponential. The
-    terms of the likeliest entries after the context bound their sums from below, and so their posteriors from above.
-    Sums are computed for the candidates with the largest bounds, and then for more of them, as long as a bound is above
-    the best computed posterior. For the rest of the shortlist, the bounds are lowered as far as they were too high on
-    average. All others have a posterior of zero.
+    A shortlist has the candidates with the largest products of prior and exponential. The terms of the likeliest
+    entries after the context bound their sums from below, and so their posteriors from above. Sums are computed for the
+    candidates with the largest bounds, and then for more of them, as long as a bound is above the best computed
+    posterior. For the rest of the shortlist, the bounds are lowered as far as they were too high on average. All others
+    have a posterior of zero.
     """
 
     mechanism: Fluent
 
     def prepare(self, shares: Floats, contexts: RowNumbers) -> None:
         """Nothing is prepared: every context has its own sums."""
-
-    def log_base(self, context: RowNumbers) -> npt.NDArray[Any]:
-        """The language model's weights of the writable entries."""
-        base: npt.NDArray[Any] = self.mechanism.log_base(context[None])[0]
-        return base
-
-    def log_sums(self, candidates: RowNumbers, share: float, context: RowNumbers) -> Floats:
-        """The logarithms of the normalizing sums of candidates after a context."""
-        return self.mechanism.log_sums(self.points[candidates], share, context)
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the posterior of the most likely candidates; of all others, minus infinity."""
@@ -212,15 +189,15 @@ class FluentChannel(ExactChannel):
 
     def _weigh(self, rough: Floats, share: float, context: RowNumbers) -> tuple[RowNumbers, Floats]:
         """The candidates on the shortlist of a chunk, and the logarithms of their posteriors."""
-        shortlist = _find_largest(rough, SHORTLIST)
-        posterior = rough[shortlist] - self.bound_sums(shortlist, share, context)
+        shortlist, log_base = _find_largest(rough, SHORTLIST), self.mechanism.log_base(context[None])[0]
+        posterior = rough[shortlist] - self.bound_sums(shortlist, share, log_base)
         order = np.argsort(-posterior)
         computed = np.empty(0)
         for start in range(0, min(len(order), ROUNDS * COMPUTED), COMPUTED):
             if start and posterior[order[start]] <= computed.max():
                 break
             rows = shortlist[order[start : start + COMPUTED]]
-            computed = np.concatenate([computed, rough[rows] - self.log_sums(rows, share, context)])
+            computed = np.concatenate([computed, rough[rows] - self.sum_up(rows, share, log_base)])
         chosen = order[: len(computed)]
         posterior -= (posterior[chosen] - computed).mean()
         np.minimum(posterior, computed.min(), out=posterior)
@@ -229,9 +206,10 @@ class FluentChannel(ExactChannel):
 
 
 def _sum_logs(terms: npt.NDArray[Any]) -> Floats:
-    """The logarithm of the sum of every row, given the logarithms of its terms."""
+    """The logarithm of the sum of every row, given the logarithms of its terms, which are overwritten."""
     largest = terms.max(axis=1)
-    sums: Floats = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1, dtype=np.float64))
+    terms -= largest[:, None]
+    sums: Floats = largest + np.log(np.exp(terms, out=terms).sum(axis=1, dtype=np.float64))
     return sums
 
 
@@ -298,6 +276,11 @@ class SimulatedChannel(Channel):
         self._typical = float(np.median(self._lengths))
         self._root = float(np.sqrt(searched.dimensions))
         self._calibrations: dict[float, Calibration] = {}
+
+    def prepare(self, shares: Floats, contexts: RowNumbers) -> None:
+        """Calibrate at all shares."""
+        for share in np.unique(shares).tolist():
+            self.calibrate(share)
 
     def log_posterior(self, released: RowNumbers, shares: Floats, contexts: RowNumbers) -> Floats:
         """The logarithm of the calibrated posterior."""
@@ -497,12 +480,12 @@ def decode(slots: Sequence[Slot], prior: NgramPrior, log_frequencies: Floats) ->
         _speak(rows, slot.rows, bigrams, log_frequencies) + slot.evidence
         for rows, slot in zip(before, slots, strict=True)
     ]
-    forward = [_log_sum(steps[0], 0)]
+    forward = [np.logaddexp.reduce(steps[0], axis=0)]
     for step in steps[1:]:
-        forward.append(_log_sum(forward[-1][:, None] + step, 0))
+        forward.append(np.logaddexp.reduce(forward[-1][:, None] + step, axis=0))
     backward = [np.zeros(len(slots[-1].rows))]
     for step in steps[:0:-1]:
-        backward.append(_log_sum(step + backward[-1], 1))
+        backward.append(np.logaddexp.reduce(step + backward[-1], axis=1))
     return np.array(
         [_choose(slot.rows, left + right) for slot, left, right in zip(slots, forward, backward[::-1], strict=True)]
     )
@@ -516,12 +499,6 @@ def _speak(before: RowNumbers, rows: RowNumbers, bigrams: NgramPrior, log_freque
     logs[:, known] = bigrams.score(contexts, np.tile(rows[known], len(before))).reshape(len(before), len(known))
     logs[np.ix_(before == UNKNOWN, known)] = log_frequencies[rows[known]]
     return logs
-
-
-def _log_sum(logs: Floats, axis: int) -> Floats:
-    largest = logs.max(axis=axis, keepdims=True)
-    sums: Floats = np.log(np.exp(logs - largest).sum(axis=axis)) + largest.squeeze(axis)
-    return sums
 
 
 def _choose(rows: RowNumbers, logs: Floats) -> int:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,12 @@ from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.deniability import DRAWS, Estimate, Replacements
 from textveil.draft import refuse_draft
 from textveil.errors import ParameterError
-from textveil.lab.attacks.channels import ExactChannel
+from textveil.lab.attacks.channels import Channel, ExactChannel
 from textveil.lab.attacks.inversion import Attacker
 from textveil.methods.mechanisms import Mechanism, Request
 from textveil.methods.mechanisms.exponential import Exponential
 from textveil.methods.mechanisms.fluent import Fluent
 from textveil.methods.mechanisms.returns import LARGEST_RATE
-from textveil.methods.mechanisms.sampling import Exponents
 from textveil.obfuscator import Obfuscator
 from textveil.randomness import SeededRandomness
 from textveil.text.documents import Chunk, Document
@@ -59,7 +58,7 @@ class WordDeniability:
 
     def as_dict(self) -> dict[str, Any]:
         """The word as JSON can hold it."""
-        values = {name: getattr(self, name).as_dict() for name in ("stays", "others", "guessed")}
+        values = {name: getattr(self, name)._asdict() for name in ("stays", "others", "guessed")}
         return {"word": self.word, "known": self.known, **values}
 
 
@@ -121,46 +120,43 @@ def _read_key(word: str, number: int) -> str:
 
 def _measure_guesses(obfuscator: Obfuscator, replacements: Replacements) -> list[Estimate]:
     """The probability that the attacker guesses each word; it is 0 for an unknown one."""
-    attacker = _build_attacker(obfuscator)
     columns = _choose_columns(replacements.probabilities)
-    released: RowNumbers = obfuscator.mechanism.space.writable[columns]
-    context = _start(obfuscator)
-    if isinstance(attacker.channel, ExactChannel):
-        find_guessed = _Contest(attacker.channel, released, replacements.share, context).find_won
+    released = obfuscator.mechanism.space.writable[columns]
+    channel, share = _build_channel(obfuscator), replacements.share
+    if isinstance(channel, ExactChannel):
+        find_guessed = _Contest(channel, released, share).find_won
     else:
-        find_guessed = partial(np.equal, _guess(attacker, released, replacements.share, context))
+        find_guessed = partial(np.equal, _guess(channel, released, share))
     found = []
     for row, probabilities in zip(replacements.rows.tolist(), replacements.probabilities, strict=True):
-        if row == UNKNOWN:
-            found.append(Estimate.exactly(0.0))
-            continue
-        success = float(probabilities[columns][find_guessed(row)].sum())
-        drawn = replacements.draws
-        found.append(Estimate.exactly(success) if drawn is None else Estimate.from_draws(success, drawn))
+        success, drawn = 0.0, replacements.draws
+        if row != UNKNOWN:
+            success = float(probabilities[columns][find_guessed(row)].sum())
+        exact = row == UNKNOWN or drawn is None
+        found.append(Estimate.exactly(success) if exact else Estimate.from_draws(success, drawn or 0))
     return found
 
 
-def _build_attacker(obfuscator: Obfuscator) -> Attacker:
-    """The attacker who knows everything about an obfuscator except its noise."""
-    return Attacker(
-        obfuscator.bundle,
-        obfuscator.terms.decomposition["name"],
-        obfuscator.mechanism,
-        keeps_stopwords=obfuscator.stopwords == "keep",
-    )
+def _build_channel(obfuscator: Obfuscator) -> Channel:
+    """What an attacker who knows everything about an obfuscator except its noise knows of the first chunk of a text."""
+    mechanism, decomposition = obfuscator.mechanism, obfuscator.terms.decomposition["name"]
+    keeps_stopwords = obfuscator.stopwords == "keep"
+    channel = Attacker(obfuscator.bundle, decomposition, mechanism, keeps_stopwords=keeps_stopwords).channel
+    if not isinstance(mechanism, Fluent):
+        return channel
+    start = np.full((1, mechanism.prior.order - 1), UNKNOWN)
+    return ExactChannel(mechanism, channel.log_prior, mechanism.log_base(start)[0])
 
 
-def _start(obfuscator: Obfuscator) -> RowNumbers:
-    """The context of the first chunk of a text."""
-    prior = obfuscator.bundle.prior(obfuscator.terms.decomposition["name"])
-    return np.full(0 if prior is None else prior.order - 1, UNKNOWN)
-
-
-def _guess(attacker: Attacker, released: RowNumbers, share: float, context: RowNumbers) -> RowNumbers:
+def _guess(channel: Channel, released: RowNumbers, share: float) -> RowNumbers:
     """The first guess for every released entry."""
-    contexts = np.tile(context, (len(released), 1))
-    guesses: RowNumbers = attacker.attack(released, np.full(len(released), share), contexts).rows[:, 0]
-    return guesses
+    shares, contexts = np.full(len(released), share), np.empty((len(released), 0), dtype=np.int64)
+    channel.prepare(shares, contexts)
+
+    parts = np.split(np.arange(len(released)), range(BLOCK, len(released), BLOCK))
+    return np.concatenate(
+        [channel.log_posterior(released[part], shares[part], contexts[part]).argmax(axis=1) for part in parts]
+    )
 
 
 class _Contest:
@@ -174,11 +170,10 @@ class _Contest:
         channel: The posterior.
         released: The rows of the released entries.
         share: The share of each.
-        context: The rows released before.
     """
 
-    def __init__(self, channel: ExactChannel, released: RowNumbers, share: float, context: RowNumbers) -> None:
-        self._channel, self._share, self._context = channel, share, context
+    def __init__(self, channel: ExactChannel, released: RowNumbers, share: float) -> None:
+        self._channel, self._share = channel, share
         self._released = channel.points[released]
         self._computed = np.zeros(len(channel.points), dtype=bool)
         everyone = np.arange(len(channel.points))
@@ -213,7 +208,7 @@ class _Contest:
     def _compute(self, candidates: RowNumbers) -> None:
         """Compute the sums of candidates."""
         missing = candidates[~self._computed[candidates]]
-        for part, sums in zip(_cut(missing), self._in_blocks(self._channel.log_sums, missing), strict=True):
+        for part, sums in zip(_cut(missing), self._in_blocks(self._channel.sum_up, missing), strict=True):
             self._sums[part] = sums
         self._computed[missing] = True
 
@@ -224,7 +219,7 @@ class _Contest:
             won[places] = self._score(rival_part, places).max(axis=1) <= own[places]
 
     def _in_blocks(self, compute: Callable[..., Floats], candidates: RowNumbers, size: int = BLOCK) -> Iterator[Floats]:
-        return in_threads(compute, ((part, self._share, self._context) for part in _cut(candidates, size)))
+        return in_threads(compute, ((part, self._share, self._channel.log_base) for part in _cut(candidates, size)))
 
 
 def _cut(rows: RowNumbers, size: int = BLOCK) -> Iterator[RowNumbers]:
@@ -270,16 +265,14 @@ def describe_meaning(obfuscator: Obfuscator) -> dict[str, Any]:
 
 
 def _compute(obfuscator: Obfuscator, decomposition: str) -> dict[str, Any]:
-    mechanism, attacker = obfuscator.mechanism, _build_attacker(obfuscator)
     words = _draw_words(obfuscator, decomposition, keeps_stopwords=obfuscator.stopwords == "keep")
     step = float(f"{obfuscator.find_share(LARGEST_RATE) / 10:.3g}")
-    if isinstance(mechanism, Exponential):
-        method, measured = "exact", _measure_exactly(mechanism, attacker, words, step)
-    else:
-        method, measured = "simulated", _measure(obfuscator, attacker, words, step)
+    method, measure = "simulated", _measure
+    if isinstance(obfuscator.mechanism, Exponential):
+        method, measure = "exact", _measure_exactly
     points = [
-        {"epsilon_per_word": round(number * step, 6), "stays": round(stays, 4), "guessed": round(guessed, 4)}
-        for number, (stays, guessed) in enumerate(measured, start=1)
+        {"epsilon_per_word": round(share, 6), "stays": round(stays, 4), "guessed": round(guessed, 4)}
+        for share, stays, guessed in measure(obfuscator, words, step * np.arange(1.0, POINTS + 1))
     ]
     return {"method": method, "words": len(words), "points": points}
 
@@ -311,54 +304,23 @@ def _release(mechanism: Mechanism, words: RowNumbers, share: float) -> RowNumber
     )
 
 
-def _measure(
-    obfuscator: Obfuscator, attacker: Attacker, words: RowNumbers, step: float
-) -> Iterator[tuple[float, float]]:
-    """The shares of words that stay and that are guessed in draws, at every multiple of a step."""
-    context = _start(obfuscator)
-    for number in range(1, POINTS + 1):
-        released = _release(obfuscator.mechanism, words, number * step)
-        guesses = _guess(attacker, released, number * step, context)
-        yield float(np.mean(released == words)), float(np.mean(guesses == words))
+def _measure(obfuscator: Obfuscator, words: RowNumbers, shares: Floats) -> Iterator[tuple[float, float, float]]:
+    """At every share, the shares of words that stay and that are guessed in draws."""
+    channel = _build_channel(obfuscator)
+    for share in shares.tolist():
+        released = _release(obfuscator.mechanism, words, share)
+        yield share, float(np.mean(released == words)), float(np.mean(_guess(channel, released, share) == words))
 
 
-def _measure_exactly(
-    mechanism: Exponential, attacker: Attacker, words: RowNumbers, step: float
-) -> Iterator[tuple[float, float]]:
-    """The mean probabilities that a word stays, and that the best guess is right, at every multiple of a step."""
-    base = np.zeros(len(mechanism.space.writable), dtype=np.float32)
-    if isinstance(mechanism, Fluent):
-        base = mechanism.log_base(np.full((1, mechanism.prior.order - 1), UNKNOWN))[0]
-    sums = _sum_up(mechanism, np.exp(base - base.max()), step) + float(base.max())
-    own = base[np.searchsorted(mechanism.space.writable, words)]
-    to_candidates = Exponents(mechanism.space.matrix, mechanism.cap)
-    for number, normalizing in enumerate(sums, start=1):
-        released = _release(mechanism, words, number * step)
-        posterior = -number * step / 2 * to_candidates.measure(mechanism.space.place(released)).astype(np.float64)
-        posterior += attacker.channel.log_prior - normalizing
-        posterior -= posterior.max(axis=1, keepdims=True)
-        best = 1 / np.exp(posterior, out=posterior).sum(axis=1)
-        yield float(np.exp(own - normalizing[words]).mean()), float(best.mean())
-
-
-def _sum_up(mechanism: Exponential, base: Any, step: float) -> Floats:
-    """The logarithms of the sums that normalize the probabilities of all candidates, at every multiple of a step."""
-    points = mechanism.space.matrix.astype(np.float64)
-    to_writable = Exponents(mechanism.space.matrix[mechanism.space.writable], mechanism.cap)
-
-    def add(start: int) -> Floats:
-        gaps = to_writable.measure(points[start : start + BLOCK])
-        nearest = gaps.min(axis=1)
-        gaps -= nearest[:, None]
-        gaps *= np.float32(-step / 2)
-        factors = np.exp(gaps, out=gaps)
-        weights = factors.copy()
-        sums = np.empty((POINTS, len(weights)))
-        for number in range(POINTS):  # powers of the factors take less time than exponentials
-            sums[number] = weights @ base
-            weights *= factors
-        with np.errstate(divide="ignore"):
-            logs: Floats = np.log(sums) - np.arange(1, POINTS + 1)[:, None] * step / 2 * nearest
-        return logs
-
-    return np.concatenate(list(in_threads(add, ((start,) for start in range(0, len(points), BLOCK)))), axis=1)
+def _measure_exactly(obfuscator: Obfuscator, words: RowNumbers, shares: Floats) -> Iterator[tuple[float, float, float]]:
+    """At every share, the mean probabilities that a word stays, and that the best guess is right."""
+    channel, contexts = cast("ExactChannel", _build_channel(obfuscator)), np.empty((len(words), 0), dtype=np.int64)
+    channel.prepare(shares, contexts)
+    own = channel.log_base[np.searchsorted(obfuscator.mechanism.space.writable, words)]
+    for share in shares.tolist():
+        repeated = np.full(len(words), share)
+        released = _release(obfuscator.mechanism, words, share)
+        posterior = channel.log_posterior(released, repeated, contexts)
+        best = 1 / np.exp(posterior - posterior.max(axis=1, keepdims=True)).sum(axis=1)
+        stays = np.exp(own - channel.log_sums(np.array([share]))[0, words])
+        yield share, float(stays.mean()), float(best.mean())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,10 +15,11 @@ from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers, Vectors
 from textveil.certificate import Terms
 from textveil.errors import InputError, ParameterError
 from textveil.lab.attacks.channels import Slot, build_channel, decode
-from textveil.lab.metrics.base import Case, Interval, Measurement, Metric, Need
+from textveil.lab.metrics.base import Case, Measurement, Metric, Need, Reading
 from textveil.lab.metrics.dataset import SAMPLE_SEED
 from textveil.lab.metrics.uncertainty import bootstrap_ratio, describe_few
 from textveil.methods.mechanisms import MECHANISMS, Mechanism
+from textveil.progress import Progress, ignore_progress
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 from textveil.results import Obfuscation
@@ -51,14 +52,9 @@ class Released(NamedTuple):
     def pick(self, reach: int) -> tuple[RowNumbers, RowNumbers, Floats, RowNumbers]:
         """The replaced chunks: their originals, what was released, their shares, and the rows released before."""
         places = self.replaced
-        return self.true[places], self.released[places], self.shares[places], self.find_contexts(reach)
-
-    def find_contexts(self, reach: int) -> RowNumbers:
-        """The rows released before each replaced chunk, the last one last."""
         padded = np.concatenate([np.full(reach, UNKNOWN), self.released])
-        places = self.replaced[:, None] + np.arange(reach)
-        contexts: RowNumbers = padded[places]
-        return contexts
+        contexts: RowNumbers = padded[places[:, None] + np.arange(reach)]
+        return self.true[places], self.released[places], self.shares[places], contexts
 
 
 class Guesses(NamedTuple):
@@ -72,10 +68,6 @@ class Guesses(NamedTuple):
     """
     rest: Floats
     """The logarithm of the posterior of all other candidates together, up to the same constant."""
-
-
-def _ignore(_: int) -> None:
-    pass
 
 
 class Attacker:
@@ -108,7 +100,7 @@ class Attacker:
         return guesses
 
     def attack(
-        self, released: RowNumbers, shares: Floats, contexts: RowNumbers, progress: Callable[[int], None] = _ignore
+        self, released: RowNumbers, shares: Floats, contexts: RowNumbers, progress: Progress = ignore_progress
     ) -> Guesses:
         """The most likely candidates for every chunk.
 
@@ -116,14 +108,15 @@ class Attacker:
             released: The row that was released for each chunk.
             shares: The share of each chunk.
             contexts: The rows released before each chunk, the last one last.
-            progress: Receives the number of chunks that were attacked.
+            progress: Receives progress reports.
         """
         self.channel.prepare(shares, contexts)
         found = []
         for start in range(0, len(released), BLOCK):
             part = slice(start, start + BLOCK)
             found.append(self._rank(self.channel.log_posterior(released[part], shares[part], contexts[part])))
-            progress(min(part.stop, len(released)))
+            done = min(part.stop, len(released))
+            progress("inversion", done, done / len(released))
         return Guesses(*map(np.concatenate, zip(*found, strict=True)))
 
     def _rank(self, posterior: Floats) -> Guesses:
@@ -190,35 +183,34 @@ class Inversion(Metric):
         terms = obfuscations[0].certificate.terms
         self._check(terms)
         decomposition = terms.decomposition["name"]
-        mechanism, prior = self._rebuild(terms), self.bundle.prior(decomposition)
+        prior, chosen = self.bundle.prior(decomposition), MECHANISMS.load(terms.mechanism["name"])
+        parts = [prior] if chosen.uses_prior else []
+        mechanism = chosen(self.bundle.vectors(decomposition), *parts, **terms.mechanism["options"])
         attacker = Attacker(self.bundle, decomposition, mechanism, keeps_stopwords=terms.stopwords == "keep")
         texts = self._draw(collect(obfuscations, mechanism.vectors))
-        sizes = [len(text.replaced) for text in texts]
         picked = (text.pick(0 if prior is None else prior.order - 1) for text in texts)
         true, released, shares, contexts = map(np.concatenate, zip(*picked, strict=True))
         total = len(true)
-        guesses = attacker.attack(
-            released, shares, contexts, progress=lambda done: case.progress("inversion", done, done / total)
-        )
-        hits = _compare(true, released, guesses.rows, attacker.guess_by_prior())
+        guesses = attacker.attack(released, shares, contexts, case.progress)
+        right, by_prior = guesses.rows[:, :GUESSES] == true[:, None], attacker.guess_by_prior()
+        hits = {
+            "top_1": right[:, 0],
+            "top_10": right.any(axis=1),
+            "repeated": released == true,
+            "prior_top_1": true == by_prior[0],
+            "prior_top_10": np.isin(true, by_prior),
+        }
         if prior is not None:
             hits["decoded"] = _decode(texts, guesses, prior, attacker.log_frequencies) == true
-        values = {name: float(right.mean()) for name, right in hits.items()}
+        sizes = [len(text.replaced) for text in texts]
+        owners = np.repeat(np.arange(len(sizes)), sizes)
+        values = {
+            name: Reading(float(found.mean()), bootstrap_ratio(np.bincount(owners, found, len(sizes)), sizes))
+            for name, found in hits.items()
+        }
         return self.report(
-            _tell(values, total, len(texts)),
-            values,
-            intervals=find_intervals(hits, sizes),
-            caveats=describe_few(len(texts), "attacked texts"),
-            chunks=total,
-            texts=len(texts),
+            _tell(values), values, caveats=describe_few(len(texts), "attacked texts"), chunks=total, texts=len(texts)
         )
-
-    def _rebuild(self, terms: Terms) -> Mechanism:
-        """The mechanism that a certificate names."""
-        decomposition, chosen = terms.decomposition["name"], MECHANISMS.load(terms.mechanism["name"])
-        options = dict(terms.mechanism["options"])
-        parts = [self.bundle.prior(decomposition)] if chosen.uses_prior else []
-        return chosen(self.bundle.vectors(decomposition), *parts, **options)
 
     def _check(self, terms: Terms) -> None:
         if terms.bundle["sha256"] != self.bundle.hash:
@@ -239,26 +231,9 @@ class Inversion(Metric):
             raise InputError(
                 "The mechanism replaced no chunk, so there is nothing to invert. Remove inversion from `metrics`."
             )
-        drawn: list[Released] = []
-        left = self.sample
-        for number in SeededRandomness(self.seed).stream(0).permutation(len(attacked)):
-            if left <= 0:
-                break
-            drawn.append(attacked[number])
-            left -= len(attacked[number].replaced)
-        return drawn
-
-
-def _compare(true: RowNumbers, released: RowNumbers, guesses: RowNumbers, by_prior: RowNumbers) -> dict[str, Hits]:
-    """Whether every replaced chunk is guessed right, in several ways."""
-    right = guesses[:, :GUESSES] == true[:, None]
-    return {
-        "top_1": right[:, 0],
-        "top_10": right.any(axis=1),
-        "repeated": released == true,
-        "prior_top_1": true == by_prior[0],
-        "prior_top_10": np.isin(true, by_prior),
-    }
+        order = SeededRandomness(self.seed).stream(0).permutation(len(attacked))
+        before = np.cumsum([0, *(len(attacked[number].replaced) for number in order[:-1])])
+        return [attacked[number] for number in order[before < self.sample]]
 
 
 def _decode(texts: Sequence[Released], guesses: Guesses, prior: NgramPrior, log_frequencies: Floats) -> RowNumbers:
@@ -278,28 +253,15 @@ def _place(text: Released, guesses: Guesses) -> list[Slot]:
     return slots
 
 
-def _tell(values: Mapping[str, float], chunks: int, texts: int) -> str:
-    """The values in plain language, with the numbers of chunks and texts that were attacked."""
-    line = (
-        f"An attacker who knows the mechanism recovers {values['top_1']:.1%} of the chunks with one guess and "
-        f"{values['top_10']:.1%} with ten. From word frequencies alone it recovers {values['prior_top_1']:.1%} and "
-        f"{values['prior_top_10']:.1%}. {values['repeated']:.1%} of the chunks returned. It attacked {chunks:,} chunks "
-        f"of {texts:,} texts."
+def _tell(values: Mapping[str, Reading]) -> str:
+    """The values in plain language."""
+    shown = {name: f"{each.value:.1%}" for name, each in values.items()}
+    decoded = f"; by reading whole texts {shown['decoded']}" if "decoded" in shown else ""
+    return (
+        f"An attacker who knows the mechanism recovers {shown['top_1']} of the chunks with one guess and "
+        f"{shown['top_10']} with ten{decoded}. By word frequencies alone it is {shown['prior_top_1']} and "
+        f"{shown['prior_top_10']}. {shown['repeated']} of the chunks returned."
     )
-    if "decoded" in values:
-        line += f" An attacker who also knows the language and reads whole texts recovers {values['decoded']:.1%}."
-    return line
-
-
-def find_intervals(hits: Mapping[str, Any], sizes: Sequence[int]) -> dict[str, Interval | None]:
-    """The intervals of the shares of chunks that are found. Chunks are resampled together with their text.
-
-    Args:
-        hits: Whether each chunk is found, by value; the chunks of a text stand together.
-        sizes: The number of chunks of every text.
-    """
-    owners = np.repeat(np.arange(len(sizes)), sizes)
-    return {name: bootstrap_ratio(np.bincount(owners, right, len(sizes)), sizes) for name, right in hits.items()}
 
 
 def collect(obfuscations: Sequence[Obfuscation], vectors: Vectors) -> list[Released]:

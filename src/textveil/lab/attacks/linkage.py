@@ -15,13 +15,7 @@ from textveil.lab.metrics.base import EXTRA, Case, Measurement, Metric, Need, Re
 from textveil.lab.metrics.dataset import SAMPLE_SEED, Codes, Texts
 from textveil.lab.metrics.encoding import ENCODER_OPTION, PACKAGES, CachedEncoder, normalize_rows
 from textveil.lab.metrics.quantities import is_chance
-from textveil.lab.metrics.uncertainty import (
-    SEED,
-    bootstrap_ratio,
-    count_above,
-    describe_few,
-    take_interval,
-)
+from textveil.lab.metrics.uncertainty import SEED, bootstrap_ratio, count_above, describe_few, take_interval
 from textveil.models.encoders import DEFAULT_ENCODER
 from textveil.models.files import DEVICE_OPTION, ModelFiles
 from textveil.randomness import SeededRandomness
@@ -88,60 +82,31 @@ class Success(NamedTuple):
             codes: The class of every text.
         """
         weights = np.ones(len(scores)) if codes is None else balance_classes(codes)
-        columns = dict(zip(VALUES, scores.T, strict=True))
+        values = {}
+        for name, column in zip(VALUES, scores.T, strict=True):
+            mean = round(float(np.average(column, weights=weights)), _DECIMALS)
+            values[name] = Reading(mean, bootstrap_ratio(column * weights, weights))
         if candidates <= GUESSES:  # ten guesses always succeed
-            del columns[f"top_{GUESSES}"]
-        values = {
-            name: Reading(
-                round(float(np.average(each, weights=weights)), _DECIMALS), bootstrap_ratio(each * weights, weights)
-            )
-            for name, each in columns.items()
-        }
+            del values[f"top_{GUESSES}"]
         return cls(values, np.round(permuted / weights.sum(), _DECIMALS), candidates)
 
+    @property
+    def order(self) -> tuple[float, float]:
+        """The success with one guess, and then the AUC."""
+        return self.values["top_1"].value, self.values["auc"].value
 
-class Strongest(NamedTuple):
-    """The attacker with the highest success with one guess; among equals the one with the highest AUC."""
 
-    attacker: str
-    success: Success
-    attackers: int
-    """The number of attackers that it was chosen from."""
-    chance: Mapping[str, Reading]
-    """The mean success, under permutations, of the attacker that is then the strongest, and the central 95 %."""
+def find_chance(found: Mapping[str, Success]) -> dict[str, Reading]:
+    """The mean success, under permutations, of the attacker that is then the strongest, and the central 95 %.
 
-    @classmethod
-    def of(cls, found: Mapping[str, Success]) -> Strongest:
-        """Choose the strongest attacker, and find its success by chance.
-
-        The best of several attackers exceeds the chance of each of them, because it was chosen for its success. So the
-        attackers are compared with the truth permuted, in the same way for all of them, and the best is chosen again.
-        """
-        name = max(found, key=lambda each: (found[each].values["top_1"].value, found[each].values["auc"].value))
-        permuted = np.stack([each.permuted for each in found.values()])  # attackers, permutations, measures
-        first, last = VALUES.index("top_1"), VALUES.index("auc")
-        best = np.lexsort((permuted[..., last], permuted[..., first]), axis=0)[-1]
-        chosen = permuted[best, np.arange(permuted.shape[1])]
-        columns = {measure: chosen[:, VALUES.index(measure)] for measure in found[name].values}
-        return cls(
-            name,
-            found[name],
-            len(found),
-            {measure: Reading(float(column.mean()), take_interval(column)) for measure, column in columns.items()},
-        )
-
-    def name_values(self, prefix: str) -> dict[str, Reading]:
-        """The values and the levels of chance, with a prefix."""
-        named = {f"{prefix}{name}": each for name, each in self.success.values.items()}
-        return named | {f"{prefix}chance_{name}": each for name, each in self.chance.items()}
-
-    def describe_chance(self) -> str:
-        """The success with one guess beside chance. It cannot be told from chance within the interval of chance."""
-        level = self.chance["top_1"]
-        of_best = f" for the best of {self.attackers} attackers" if self.attackers > 1 else ""
-        hidden = is_chance(self.success.values["top_1"], level)
-        start = "This cannot be told from chance," if hidden else "Chance is"
-        return f"{start} {level.show('.2%')}{of_best}."
+    The best of several attackers exceeds the chance of each of them, because it was chosen for its success. So the
+    attackers are compared with the truth permuted, in the same way for all of them, and the best is chosen again.
+    """
+    permuted = np.stack([each.permuted for each in found.values()])  # attackers, permutations, measures
+    best = np.lexsort((permuted[..., VALUES.index("auc")], permuted[..., VALUES.index("top_1")]), axis=0)[-1]
+    chosen = dict(zip(VALUES, permuted[best, np.arange(permuted.shape[1])].T, strict=True))
+    measures = next(iter(found.values())).values
+    return {name: Reading(float(chosen[name].mean()), take_interval(chosen[name])) for name in measures}
 
 
 ATTACKERS = ("words", "shape", "encoder")
@@ -229,26 +194,29 @@ class Linkage(Metric):
         """Attack all texts with all attackers. The strongest one is reported."""
         places = self._choose(len(case.originals))
         found = {name: self._rank(name, case, places) for name in self.attackers or ()}
-        links = {name: _take(ranked, 0, len(places)) for name, ranked in found.items()}
-        strongest = Strongest.of(links)
-        values = strongest.name_values("")
-        lines = [_write_link(strongest)]
-        details: dict[str, Any] = {"attackers": _list_values(links)}
+        lines: list[str] = []
+        values: dict[str, Reading] = {}
+        details: dict[str, Any] = {}
         classes = case.dataset.attribute
+        tasks: list[tuple[str, int, Codes | None]] = [("", len(places), None)]
         if classes is not None:
-            codes = classes.codes[places]
-            inferred = {name: _take(ranked, 1, len(classes.names), codes) for name, ranked in found.items()}
-            strongest = Strongest.of(inferred)
-            values |= strongest.name_values("attribute_")
-            lines.append(_write_inference(strongest))
-            details["attribute_attackers"] = _list_values(inferred)
-        return self.report(
-            " ".join(lines),
-            values,
-            caveats=describe_few(len(places)),
-            texts=len(places),
-            **details,
-        )
+            tasks.append(("attribute_", len(classes.names), classes.codes[places]))
+        for number, (prefix, candidates, codes) in enumerate(tasks):
+            columns = slice(number * len(VALUES), (number + 1) * len(VALUES))
+            successes = {
+                name: Success.over(scores[:, columns], permuted[:, columns], candidates, codes=codes)
+                for name, (scores, permuted) in found.items()
+            }
+            strongest, chance = max(successes, key=lambda name: successes[name].order), find_chance(successes)
+            readings = successes[strongest].values
+            values |= {f"{prefix}{name}": each for name, each in readings.items()}
+            values |= {f"{prefix}chance_{name}": each for name, each in chance.items()}
+            lines.append(_write_line(strongest, "value of the attribute" if prefix else "original", readings, chance))
+            details[f"{prefix}attackers"] = {
+                name: {measure: each.value for measure, each in success.values.items()}
+                for name, success in successes.items()
+            }
+        return self.report(" ".join(lines), values, caveats=describe_few(len(places)), texts=len(places), **details)
 
     def _choose(self, texts: int) -> Codes:
         """The positions of the sample."""
@@ -384,31 +352,12 @@ def average_classes(similarities: Floats, own: Codes, codes: Codes) -> Floats:
 _COMPARES = {"words": "words", "shape": "punctuation and lengths", "encoder": "sentence embeddings"}
 
 
-def _write_link(strongest: Strongest) -> str:
-    link, auc = strongest.success.values, strongest.chance["auc"]
-    ten = f" and for {link['top_10'].value:.1%} with ten" if "top_10" in link else ""
+def _write_line(attacker: str, target: str, values: Mapping[str, Reading], chance: Mapping[str, Reading]) -> str:
+    """What the strongest attacker finds, in plain language."""
+    ten = f" and for {values['top_10'].value:.1%} with ten" if "top_10" in values else ""
+    hidden = ", from which it cannot be told" if is_chance(values["top_1"], chance["top_1"]) else ""
     return (
-        f"An attacker who compares {_COMPARES[strongest.attacker]} with {strongest.success.candidates:,} originals "
-        f"finds the right one for {link['top_1'].show('.1%', first=True)} of the texts with one guess{ten}. "
-        f"{strongest.describe_chance()} The AUC is {link['auc'].show('.3f')}; chance is {auc.show('.3f')}."
+        f"An attacker who compares {_COMPARES[attacker]} finds the right {target} for "
+        f"{values['top_1'].show('.1%', first=True)} of the texts with one guess{ten}. Chance for the best attacker is "
+        f"{chance['top_1'].show('.2%')}{hidden}."
     )
-
-
-def _write_inference(strongest: Strongest) -> str:
-    return (
-        f"By the other originals ({_COMPARES[strongest.attacker]}), it finds the right one of "
-        f"{strongest.success.candidates:,} values of the attribute for "
-        f"{strongest.success.values['top_1'].show('.1%')}. {strongest.describe_chance()}"
-    )
-
-
-def _list_values(found: Mapping[str, Success]) -> dict[str, dict[str, float]]:
-    """The success of every attacker, by measure."""
-    return {name: {measure: each.value for measure, each in success.values.items()} for name, success in found.items()}
-
-
-def _take(ranked: tuple[Floats, Floats], number: int, candidates: int, codes: Codes | None = None) -> Success:
-    """The success in finding the original (0) or the class (1)."""
-    chosen = slice(number * len(VALUES), (number + 1) * len(VALUES))
-    scores, permuted = ranked
-    return Success.over(scores[:, chosen], permuted[:, chosen], candidates, codes=codes)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
 from textveil.bundles.vectors import Floats
 from textveil.errors import ParameterError
-from textveil.lab.metrics.base import Case, Interval, Measurement, Need, Reading, identify
+from textveil.lab.metrics.base import Case, Measurement, Need, Reading, identify
 from textveil.lab.metrics.classification import PER_SEED, Classification
 from textveil.lab.metrics.classifiers import Classifier
-from textveil.lab.metrics.dataset import Classes, Codes, Texts
+from textveil.lab.metrics.dataset import Classes, Texts
 from textveil.lab.metrics.uncertainty import (
     AUC_BY_CHANCE,
     bootstrap,
@@ -19,18 +19,10 @@ from textveil.lab.metrics.uncertainty import (
     find_auc,
     find_auc_by_chance,
     find_aucs,
-    show_bounds,
 )
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
-
-
-class Confident(Protocol):
-    """A trained classifier that gives probabilities."""
-
-    def weigh_classes(self, texts: Texts, rows: Codes) -> Floats:
-        """The probability of each class for each text at the given positions."""
 
 
 class Membership(Classification):
@@ -81,16 +73,22 @@ class Membership(Classification):
             for name, found in scores.items()
         )
         chance = find_auc_by_chance(members[0], len(members))
-        verdict = "This cannot be told from chance" if attack.value <= chance.high else "Chance is"
+        level = Reading(AUC_BY_CHANCE, chance)
         line = (
             "An attacker who asks a model trained on obfuscated texts tells the originals of these texts from others "
-            f"with AUC {attack.show('.3f', first=True)}. {verdict} 0.5{show_bounds(chance)}. Without "
-            f"obfuscation the AUC is {baseline.show('.3f')}."
+            f"with AUC {attack.show('.3f', first=True)}; by chance {level.show('.3f')}; without obfuscation "
+            f"{baseline.show('.3f')}."
         )
+        caveats = describe_few(len(classes.codes))
+        if (baseline.value if baseline.interval is None else baseline.interval.low) <= chance.high:
+            caveats.append(
+                f"The attack fails without obfuscation, too: AUC {baseline.show('.3f')} is near chance, "
+                f"{level.show('.3f')}."
+            )
         return self.report(
             line,
-            {"auc": attack, "baseline": baseline, "chance": Reading(AUC_BY_CHANCE, chance)},
-            caveats=[*describe_few(len(classes.codes)), *find_caveats(baseline, chance)],
+            {"auc": attack, "baseline": baseline, "chance": level},
+            caveats=caveats,
             seeds=dict(zip(map(str, self.seeds), by_seed["auc"], strict=True)),
             texts=len(classes.codes),
         )
@@ -105,26 +103,11 @@ class Membership(Classification):
             case.progress(stage, number, number / len(self.seeds))
             seed = self.seeds[number]
             rows = np.flatnonzero(choose_members(classes, seed))
-            fitted = self.classifier.fit(trained, rows, classes, seed=seed, progress=case.progress)
+            fitted: Any = self.classifier.fit(trained, rows, classes, seed=seed, progress=case.progress)
             everyone = np.arange(len(classes.codes))
-            weighed = cast(Confident, fitted).weigh_classes(case.originals, everyone)
+            weighed = fitted.weigh_classes(case.originals, everyone)
             cached.add({keys[number]: weighed[everyone, classes.codes]})
         return [cached[key] for key in keys]
-
-
-def find_caveats(baseline: Reading, chance: Interval) -> list[str]:
-    """The reason to draw no conclusion if the attack fails without obfuscation, too; none if it succeeds.
-
-    Args:
-        baseline: The AUC without obfuscation.
-        chance: The interval of chance.
-    """
-    if (baseline.value if baseline.interval is None else baseline.interval.low) > chance.high:
-        return []
-    return [
-        f"The attack fails without obfuscation, too: AUC {baseline.show('.3f')} is near chance, 0.5"
-        f"{show_bounds(chance)}."
-    ]
 
 
 def choose_members(classes: Classes, seed: int) -> Floats:

@@ -39,8 +39,7 @@ class StylometryInference(Classification):
         scores = Scores.of({scenario.value: self.predict(case, scenario) for scenario in scenarios})
         line = (
             "An attacker who reads only function words, punctuation and lengths infers the attribute with F1 "
-            f"{scores.show('adaptive', first=True)}. {scores.describe_chance(adaptive='it')} Without obfuscation the "
-            f"F1 is {scores.show('baseline')}."
+            f"{scores.show('adaptive', first=True)}."
         )
         by_seed = scores.predicted["adaptive"].by_seed
         return self.report_scores(case, line, scores, originals="baseline", seeds=by_seed)

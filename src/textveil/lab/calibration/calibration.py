@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from textveil.certificate import Terms
-from textveil.errors import InputError, ParameterError
+from textveil.errors import ParameterError
 from textveil.lab.metrics.base import Measurement
 from textveil.registry import unknown_name
 from textveil.storage.atomic import writing
+from textveil.storage.records import dump_record, load_record, reading_record
 
 FORMAT = 1
 LOG_RATIO = "log-ratio"
@@ -208,7 +209,7 @@ class Calibration:
 
     def to_json(self) -> str:
         """The calibration as indented JSON."""
-        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return dump_record(self.as_dict())
 
     def write(self, path: Path, *, like: Path | None = None) -> None:
         """Write the calibration to a file that is never more readable than the file ``like``."""
@@ -220,23 +221,14 @@ class Calibration:
         """Read a calibration from a JSON file.
 
         Raises:
-            InputError: The file is not a calibration, or is one of a newer format.
+            InputError: The file is not a calibration, or is one of another format.
         """
-        try:
-            values = json.loads(Path(path).read_bytes())
-        except OSError as error:
-            raise InputError(f"{str(path)!r} cannot be read: {error.strerror}. Check the path.") from error
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{str(path)!r} is not JSON. Give a file that textveil calibrate wrote.") from error
-        version = values.get("calibration") if isinstance(values, dict) else None
-        if type(version) is not int:
-            raise InputError(f"{str(path)!r} is not a calibration. Give a file that textveil calibrate wrote.")
-        if version > FORMAT:
-            raise InputError(f"{str(path)!r} has format {version}; textveil reads up to {FORMAT} here. Update it.")
-        try:
+        return load_record(path, cls._read)
+
+    @classmethod
+    def _read(cls, values: Any) -> Calibration:
+        with reading_record(values, "calibration", FORMAT):
             return cls._parse(values)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{str(path)!r} is incomplete or damaged. Calibrate again.") from error
 
     @classmethod
     def _parse(cls, values: Mapping[str, Any]) -> Calibration:
@@ -255,17 +247,9 @@ class Calibration:
 
 def describe_settings(terms: Terms) -> dict[str, Any]:
     """Everything that a calibration depends on besides its texts, as JSON gives it back."""
-    described = {
-        "bundle": dict(terms.bundle),
-        "profile": terms.profile.name,
-        "decomposition": dict(terms.decomposition),
-        "distribution": dict(terms.distribution),
-        "mechanism": dict(terms.mechanism),
-        "stopwords": terms.stopwords,
-        "form": terms.form,
-        "emoji": terms.emoji,
-        "draft_share": terms.draft_share,
-    }
+    described = terms.describe()
+    for name in ("allocation", "largest_share", "identifiers"):
+        del described[name]
     read: dict[str, Any] = json.loads(json.dumps(described))
     return read
 

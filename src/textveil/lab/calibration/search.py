@@ -46,6 +46,10 @@ _ROUNDING = 1e-9
 _CLOSE = 1.02
 """Bisection ends when two epsilons differ by less than this factor."""
 _NORMAL = NormalDist()
+_HINTS = {
+    **dict.fromkeys((UTILITY, "similarity"), " The largest share limits it: see `largest_share`."),
+    "unchanged": " Kept stopwords are unchanged: use the target unchanged-content, or `stopwords='perturb'`.",
+}
 
 
 def widen(value: float, end: float, texts: int, risk: float) -> float:
@@ -316,27 +320,22 @@ def _check_reachable(target: Target, level: float, extreme: Point, curve: Sequen
     reading = extreme.readings[target.name]
     if reading.met:
         return
-    if target.floor:
-        where, side, reachable = "largest", "at least", math.floor(1000 * reading.bound) / 1000
-        hint = " The largest share limits it: see `largest_share`."
-    else:
-        where, side, reachable = "smallest", "at most", math.ceil(1000 * reading.bound) / 1000
-        hint = " Kept stopwords are unchanged: use the target unchanged-content, or `stopwords='perturb'`."
-        hint = hint if target.name == "unchanged" else ""
+    where, side, towards = ("largest", "at least", math.floor) if target.floor else ("smallest", "at most", math.ceil)
+    hint = _HINTS.get(target.name, "")
     raise TargetError(
         f"The target {target.name}={level:g} cannot be met. At the {where} epsilon per word, "
         f"{extreme.epsilon_per_word:g}, it is {reading.value:.3f}, and {side} {reading.bound:.3f} with confidence. "
-        f"{target.name}={reachable:g} can be met. More texts give closer bounds.{hint}",
+        f"{target.name}={towards(1000 * reading.bound) / 1000:g} can be met. More texts give closer bounds.{hint}",
         curve,
     )
 
 
 def _contradict(safest: Point, curve: _Curve, ceilings: Sequence[Target], floors: Sequence[Target]) -> TargetError:
     useful = next(point for point in curve.points if _meets(point, floors))
-    named = [", ".join(target.name for target in each) for each in (ceilings, floors)]
+    upper, lower = (", ".join(target.name for target in each) for each in (ceilings, floors))
     reached = ", ".join(f"{target.name}={safest.readings[target.name].bound:.3f}" for target in floors)
     return TargetError(
-        f"The targets contradict each other. Up to {safest.epsilon_per_word:g} per word, {named[0]} can be met. From "
-        f"{useful.epsilon_per_word:g} on, {named[1]} can be met. At {safest.epsilon_per_word:g}, {reached} can be met.",
+        f"The targets contradict each other. Up to {safest.epsilon_per_word:g} per word, {upper} can be met. From "
+        f"{useful.epsilon_per_word:g} on, {lower} can be met. At {safest.epsilon_per_word:g}, {reached} can be met.",
         curve.points,
     )

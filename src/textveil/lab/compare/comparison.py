@@ -14,7 +14,7 @@ from textveil.lab.metrics.base import Metric, Need
 from textveil.lab.metrics.columns import Reference
 from textveil.lab.metrics.dataset import Dataset
 from textveil.lab.metrics.evaluator import Evaluation, Evaluator
-from textveil.lab.metrics.files import PairedFiles, Values
+from textveil.lab.metrics.files import Values, read_pairs
 from textveil.lab.metrics.quantities import (
     ATTACKS,
     QUANTITIES,
@@ -349,7 +349,15 @@ def read_files(
     labels = () if label is None else (label,)
     obfuscations: dict[str, Values] = {}
     for name, path in zip(_choose_names(names, files), files, strict=True):
-        pairs = PairedFiles(originals, path, text, obfuscated_text, labels, attribute, format_name).read()
+        pairs = read_pairs(
+            originals,
+            path,
+            text=text,
+            obfuscated_text=obfuscated_text,
+            labels=labels,
+            attribute=attribute,
+            format_name=format_name,
+        )
         obfuscations[name] = pairs.obfuscated
     return ComparedRows(pairs.originals, obfuscations, next(iter(pairs.labels.values()), None), pairs.attribute)
 

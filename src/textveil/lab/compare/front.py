@@ -85,10 +85,6 @@ class Front:
         """Whether every value has an interval."""
         return all(reading.interval is not None for place in self.places for reading in (place.attack, place.utility))
 
-    def select(self, standing: Standing) -> list[Point]:
-        """The places with a standing."""
-        return [place for place in self.places if place.standing is standing]
-
     def as_dict(self) -> dict[str, Any]:
         """The front as a JSON object."""
         return {
@@ -166,79 +162,6 @@ def _is_worse(pair: Pair, one: Point, other: Point) -> bool:
         )
         if None in chance
     )
-
-
-def tell_front(front: Front) -> list[str]:
-    """The front in plain language. Only what intervals support is stated."""
-    names = f"{front.attack.title} and {front.utility.title}"
-    if len(front.places) < 2:
-        return [f"There is no front of {names}: only one obfuscation has both."]
-    if front.caveats:
-        return [f"No conclusion is drawn about the front of {names}. {' '.join(front.caveats)}"]
-    if not front.has_intervals:
-        return [f"No conclusion is drawn about the front of {names}: not every value has an interval."]
-    lines = []
-    if found := [place.name for place in front.select(Standing.ON)]:
-        lines.append(
-            f"{join_names(found)} {_be(found)} on the Pareto front of {names}: every other obfuscation is clearly "
-            "worse in at least one of the two."
-        )
-    for place in front.select(Standing.BEHIND):
-        rivals = f"{join_names(place.rivals)} {_be(place.rivals)}"
-        lines.append(
-            f"{place.name} is behind the front: {rivals} clearly better in one of the two, and not worse in the other."
-        )
-    return [*lines, *_tell_undecided(front.select(Standing.OPEN))]
-
-
-def _tell_undecided(places: Sequence[Point]) -> Iterator[str]:
-    for place in places:
-        yield (
-            f"{place.name} may or may not be on the front: it is not clearly better than {join_names(place.rivals)} in "
-            "either of the two."
-        )
-
-
-def tell_attack(comparison: Comparison, attack: Quantity) -> list[str]:
-    """How an attack compares with chance and with the originals, in plain language."""
-    chance, originals, unknown = [], [], []
-    for contender in comparison.contenders:
-        reading = contender.read(attack)
-        if reading is None:
-            continue
-        if attack.caveats(contender.evaluation):
-            unknown.append(contender.name)
-        elif comparison.is_chance(contender, attack):
-            chance.append(contender.name)
-        elif reading.interval is None:
-            unknown.append(contender.name)
-        elif comparison.is_original(contender, attack):
-            originals.append(contender.name)
-    title = begin(attack.title)
-    said = {
-        "cannot be told from chance": chance,
-        "cannot be told from the originals, so no protection is shown": originals,
-    }
-    lines = [f"{title}: {join_names(names)} {ending}." for ending, names in said.items() if names]
-    return [*lines, f"{title}: no conclusion is drawn about {join_names(unknown)}."] if unknown else lines
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Names as a list in a sentence.
-
-    >>> join_names(["a"]), join_names(["a", "b"]), join_names(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def begin(sentence: str) -> str:
-    """A sentence with a capital letter. The other letters stay."""
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _be(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 _STEPS = 16

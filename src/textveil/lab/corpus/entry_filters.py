@@ -19,9 +19,9 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, NamedTuple
@@ -32,8 +32,8 @@ import numpy.typing as npt
 from textveil.errors import InputError
 from textveil.extras import require
 from textveil.lab.corpus.inputs import Block
-from textveil.lab.corpus.resumption import Reading, Task, load_json, save_json
-from textveil.lab.corpus.wordnet import Meanings, read_meanings
+from textveil.lab.corpus.resumption import Reading, load_json, save_json
+from textveil.lab.corpus.wordnet import NO_MEANINGS, Meanings, read_meanings
 from textveil.resources import install_command
 from textveil.storage.atomic import make_folder
 from textveil.text.matching import LONGEST
@@ -102,29 +102,21 @@ class Use(NamedTuple):
         return self.addressed >= max(3, share * (self.title + self.upper))
 
 
-@dataclass(frozen=True, slots=True)
-class CapitalTask(Task):
+def count_capitals(block: Block, output: Path, *, entries: Path) -> None:
     """Count the uses of words in the documents of a block that use capitals as in print. Progress counts bytes."""
-
-    block: Block
-    entries: Path
-
-    def run(self) -> int:
-        """Write the uses of every word."""
-        wanted = {word for entry in load_json(self.entries) for word in entry.split("_")}
-        spelled: Counter[str] = Counter()
-        addressed: Counter[str] = Counter()
-        for text, words in _read_printed(self.block):
-            spelled.update(words)
-            addressed.update(word for word in _ADDRESS.findall(text) if word[0].isupper())
-        counts: dict[str, list[int]] = {}
-        for word, count in spelled.items():
-            place = 0 if not word[0].isupper() else 2 if len(word) > 1 and word.isupper() else 1
-            counts.setdefault(fold(word), [0] * 4)[place] += count
-        for word, count in addressed.items():
-            counts.setdefault(fold(word), [0] * 4)[3] += count
-        save_json(self.output, {word: counts[word] for word in sorted(wanted & counts.keys())})
-        return self.size
+    wanted = {word for entry in load_json(entries) for word in entry.split("_")}
+    spelled: Counter[str] = Counter()
+    addressed: Counter[str] = Counter()
+    for text, words in _read_printed(block):
+        spelled.update(words)
+        addressed.update(word for word in _ADDRESS.findall(text) if word[0].isupper())
+    counts: dict[str, list[int]] = {}
+    for word, count in spelled.items():
+        place = 0 if not word[0].isupper() else 2 if len(word) > 1 and word.isupper() else 1
+        counts.setdefault(fold(word), [0] * 4)[place] += count
+    for word, count in addressed.items():
+        counts.setdefault(fold(word), [0] * 4)[3] += count
+    save_json(output, {word: counts[word] for word in sorted(wanted & counts.keys())})
 
 
 def uses_capitals(text: str, inside: Sequence[str]) -> bool:
@@ -144,32 +136,22 @@ def uses_capitals(text: str, inside: Sequence[str]) -> bool:
     return sum(map(str.isupper, starts)) > 0.9 * len(starts) and capitals <= 0.5 * len(inside)
 
 
-@dataclass(frozen=True, slots=True)
-class PeopleTask(Task):
+def count_people(block: Block, output: Path, *, entries: Path, rates: Path, model: Path) -> None:
     """Count the entries in passages of a block, and those in a person's name, with spaCy. Progress counts bytes."""
-
-    block: Block
-    entries: Path
-    rates: Path
-    model: Path
-
-    def run(self) -> int:
-        """Write both numbers of every entry."""
-        entries = frozenset(load_json(self.entries))
-        seen: Counter[str] = Counter()
-        named: Counter[str] = Counter()
-        sampler = _Sampler(self.output.stem, load_json(self.rates))
-        passages = (passage for text, _ in _read_printed(self.block) for passage in sampler.choose(text))
-        for document in load_recognizer(self.model).pipe(passages, batch_size=256):
-            words = [(word, token.ent_type_ == "PERSON") for token in document for word in find_words(token.text)]
-            for start in range(len(words)):
-                for stop in range(start + 1, min(start + LONGEST, len(words)) + 1):
-                    entry = "_".join(word for word, _ in words[start:stop])
-                    if entry in entries:
-                        seen[entry] += 1
-                        named[entry] += all(person for _, person in words[start:stop])
-        save_json(self.output, {entry: (seen[entry], named[entry]) for entry in sorted(seen)})
-        return self.size
+    wanted = frozenset(load_json(entries))
+    seen: Counter[str] = Counter()
+    named: Counter[str] = Counter()
+    sampler = _Sampler(output.stem, load_json(rates))
+    passages = (passage for text, _ in _read_printed(block) for passage in sampler.choose(text))
+    for document in load_recognizer(model).pipe(passages, batch_size=256):
+        words = [(word, token.ent_type_ == "PERSON") for token in document for word in find_words(token.text)]
+        for start in range(len(words)):
+            for stop in range(start + 1, min(start + LONGEST, len(words)) + 1):
+                entry = "_".join(word for word, _ in words[start:stop])
+                if entry in wanted:
+                    seen[entry] += 1
+                    named[entry] += all(person for _, person in words[start:stop])
+    save_json(output, {entry: (seen[entry], named[entry]) for entry in sorted(seen)})
 
 
 class _Sampler:
@@ -242,16 +224,17 @@ class Names:
 
     capitals: Mapping[str, tuple[int, ...]]
     people: Mapping[str, tuple[int, ...]]
-    meanings: Meanings | None = None
+    meanings: Meanings = NO_MEANINGS
 
     def is_name(self, word: str) -> bool:
         """Whether a word is a person's name."""
         use, person = self._find_use(word), self._find_share(word)
         if word in ENGLISH or use.capital < _LEAST_CAPITAL:
             return False
-        if self.meanings is None:
+        if not self.meanings.common:
             return _follows_rules(person, use)
-        if use.capital >= _HARDLY_LOWER and _is_proper(word, use, self.meanings):
+        is_proper = word in self.meanings.proper or (use.is_acronym and word not in self.meanings.common)
+        if use.capital >= _HARDLY_LOWER and is_proper:  # a place or the like, or an acronym
             supported = use.follows_address(_ADDRESSED) or word in self.meanings.people
             limit = _PERSON_SUPPORTED if supported else _PERSON_ALONE
             return use.follows_address(_OFTEN_ADDRESSED) or person >= limit
@@ -262,7 +245,7 @@ class Names:
     def is_decided(self, word: str) -> bool:
         """Whether capitals and WordNet suffice to call a word a name."""
         use = self._find_use(word)
-        if self.meanings is None or use.is_acronym or self._has_other_meaning(word):
+        if not self.meanings.common or use.is_acronym or self._has_other_meaning(word):
             return False
         return use.capital >= _RARELY_LOWER
 
@@ -281,20 +264,16 @@ class Names:
 
     def _drop_other_expressions(self, words: Sequence[str]) -> list[str]:
         """The words of an entry without the expressions that WordNet knows and that are no person: "New York"."""
-        if self.meanings is not None:
-            for length in range(len(words), 1, -1):
-                for start in range(len(words) - length + 1):
-                    if self._is_other_expression("_".join(words[start : start + length])):
-                        rest = self._drop_other_expressions(words[start + length :])
-                        return [*self._drop_other_expressions(words[:start]), *rest]
+        for length in range(len(words), 1, -1):
+            for start in range(len(words) - length + 1):
+                expression = "_".join(words[start : start + length])
+                if self._has_other_meaning(expression) and expression not in self.meanings.people:
+                    rest = self._drop_other_expressions(words[start + length :])
+                    return [*self._drop_other_expressions(words[:start]), *rest]
         return list(words)
 
-    def _is_other_expression(self, entry: str) -> bool:
-        return self._has_other_meaning(entry) and self.meanings is not None and entry not in self.meanings.people
-
     def _has_other_meaning(self, entry: str) -> bool:
-        known = self.meanings
-        return known is not None and (entry in known.common or entry in known.proper)
+        return entry in self.meanings.common or entry in self.meanings.proper
 
     def _find_use(self, word: str) -> Use:
         return Use(*self.capitals.get(word, ()))
@@ -307,11 +286,6 @@ class Names:
 
 def _follows_rules(person: float, use: Use) -> bool:
     return any(person >= least and use.capital >= capital for least, capital in RULES)
-
-
-def _is_proper(word: str, use: Use, meanings: Meanings) -> bool:
-    """Whether a word is a place or the like, or an acronym."""
-    return word in meanings.proper or (use.is_acronym and word not in meanings.common)
 
 
 def _is_common_name(word: str, use: Use, meanings: Meanings) -> bool:
@@ -343,18 +317,15 @@ def find_names(
     listed, rated = folder / "entries.json", folder / "rates.json"
     _keep_for(listed, sorted(set(entries)), folder)  # counts of other entries are of no use
 
-    def count_capitals(output: Path, block: Block) -> CapitalTask:
-        return CapitalTask(output, block.size, block, listed)
-
-    def count_people(output: Path, block: Block) -> PeopleTask:
-        return PeopleTask(output, block.size, block, listed, rated, model)
-
-    capitals = _add_up(reading.run_blocks("finding capitals", folder / "capitals", count_capitals))
-    names = Names(capitals, {}, read_meanings(wordnet) if wordnet else None)
+    capitals = _add_up(
+        reading.run_blocks("finding capitals", folder / "capitals", partial(count_capitals, entries=listed))
+    )
+    names = Names(capitals, {}, read_meanings(wordnet) if wordnet else NO_MEANINGS)
     open_words = filter(names.needs_reading, capitals)
     rates = {word: min(1.0, PASSAGES / max(1, Use(*capitals[word]).seen)) for word in open_words}
     _keep_for(rated, rates, folder / "people")  # nor are those of other passages
-    return replace(names, people=_add_up(reading.run_blocks("finding names", folder / "people", count_people)))
+    work = partial(count_people, entries=listed, rates=rated, model=model)
+    return replace(names, people=_add_up(reading.run_blocks("finding names", folder / "people", work)))
 
 
 def _keep_for(path: Path, values: Any, folder: Path) -> None:
@@ -390,54 +361,17 @@ _RATIO_FORMED = 8
 _RATIO_SHORT = 20
 """How much more frequent a similar word must be: usually, for formed words, and for words of five or six letters."""
 _ONE_LETTER = frozenset("ai")
-_LEFTOVERS = frozenset(
-    """
-    amp br cant co com dont em en fi gt href htm html http https im img ing ipod ive jpg lt mailto nbsp ol org php
-    quot src th ur url urllink wont www
-    """.split()
-)
-"""Parts of addresses and markup, and words that lost an apostrophe or a hyphen."""
 _BEGINNINGS = frozenset(first for first, last in CONTRACTIONS if last == "t") - {"can", "won"}
 _ENDINGS = frozenset(last for _, last in CONTRACTIONS) - {"all", "am", "clock"}
 _JOINED = frozenset(first + last for first, last in CONTRACTIONS) - ENGLISH
-_ARCHAIC = frozenset(
-    """
-    thou thee thy thine thyself ye hast hath doth dost didst hadst shalt wilt canst mayst mightst wouldst shouldst
-    couldst wast wert saith quoth methinks methought betwixt whilom hither thither whither hence thence whence
-    """.split()
-)
 _INTEGER = re.compile(r"[1-9]\d*|0")
 _ORDINAL = re.compile(r"(?:\d*1st|\d*2nd|\d*3rd|\d*[04-9]th|1[1-3]th)")
 _DECADE = re.compile(r"(?:1[89]|20)?\d0s")
 _TIME = re.compile(r"(?:[1-9]|1[0-2])[ap]m")
 _ROMAN = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
 _LONG_DRAWN = re.compile(r"(.)\1\1")
-_PREFIXES = frozenset(
-    """
-    anti counter de dis fore inter mega micro mid mini mis multi non out over post pre re semi sub super ultra un under
-    up
-    """.split()
-)
-_SUFFIXES = frozenset(
-    """
-    able d ed er ers esque ette fest ful hood ie ies ing ings ish ism ist ists ize ized izes izing less like ly n ness
-    r s ship st wise y
-    """.split()
-)
 _SPELLINGS = (("ou", "o"), ("is", "iz"), ("ys", "yz"), ("ll", "l"), ("tre", "ter"), ("ae", "e"), ("oe", "e"))
 """Differences of British and American spelling."""
-_FUNCTION_WORDS = frozenset(
-    """
-    albeit although amid among anybody anyone anything because beside besides could despite everybody
-    everyone everything except hers hey hmm hooray hurrah including into might must myself nobody none nor
-    nothing nowadays oneself onto oops ouch ours ourselves rather shall should since somebody someone something
-    than their theirs them themselves these they this those though till toward towards unless unlike until unto
-    upon versus via we what whatever whatsoever when whenever where whereas whereby wherever whether which
-    whichever who whoever whom whomever whose why wow with within without would yeah yep yikes you your
-    yours yourself yourselves
-    """.split()
-)
-"""Words that WordNet leaves out, because they are neither nouns, verbs, adjectives nor adverbs."""
 
 
 def list_unfit(
@@ -452,7 +386,7 @@ def list_unfit(
         wordnet: The folder of WordNet. Without it, misspelled and most offensive words are not found.
     """
     counts = {entry: 10_000 * int(count) / max(total, 1) for entry, count in zip(entries, documents, strict=True)}
-    return list(filter(_Wording(counts, read_meanings(wordnet) if wordnet else None).is_unfit, entries))
+    return list(filter(_Wording(counts, read_meanings(wordnet) if wordnet else NO_MEANINGS).is_unfit, entries))
 
 
 @dataclass(frozen=True)
@@ -465,18 +399,18 @@ class _Wording:
     """
 
     counts: Mapping[str, float]
-    meanings: Meanings | None
+    meanings: Meanings
 
     @cached_property
     def _rules(self) -> Sequence[Callable[[str, float], bool]]:
         """Whether a word is unfit. Every rule gets the word and the number of documents with it."""
         always = [_is_odd_number, self._is_leftover, self._is_archaic, self._is_offensive, self._is_long_drawn]
-        return always + ([self._is_misspelled, self._is_unknown] if self.meanings else [])
+        return always + ([self._is_misspelled, self._is_unknown] if self.meanings.common else [])
 
     def is_unfit(self, entry: str) -> bool:
         """Whether a rule forbids an entry."""
         words = entry.split("_")
-        if len(words) > 1 and self.meanings is not None:
+        if len(words) > 1:
             if entry in self.meanings.offensive:
                 return True
             if entry in self.meanings.common or entry in self.meanings.proper:  # "vitamin c", "Los Angeles"
@@ -495,7 +429,7 @@ class _Wording:
             return False
         if len(word) < 2:
             return word not in _ONE_LETTER and not word.isdigit()
-        if word in _LEFTOVERS or word in _BEGINNINGS or word in _ENDINGS:
+        if word in read_words("leftovers") or word in _BEGINNINGS or word in _ENDINGS:
             return True
         if word in _JOINED:
             return not self._is_common(word)
@@ -507,27 +441,22 @@ class _Wording:
         """Whether a word is an old form of the second or third person that is hardly used any more."""
         if count >= COMMON_ARCHAISM:
             return False
-        if word in _ARCHAIC:
+        if word in read_words("archaic"):
             return True
-        if self.meanings is None or self.meanings.know(word) or not word.endswith(("est", "eth")):
+        if self.meanings.know(word) or not word.endswith(("est", "eth")):
             return False
-        stem = word[:-3]
-        return any(base in self.meanings.verbs for base in _list_bases(stem))
+        return not self.meanings.verbs.isdisjoint(_list_bases(word[:-3]))
 
     def _is_offensive(self, word: str, count: float) -> bool:  # all rules have these parameters
-        return word in read_unwritten() or (self.meanings is not None and word in self.meanings.offensive)
+        return word in read_words("unwritten") or word in self.meanings.offensive
 
     def _is_long_drawn(self, word: str, count: float) -> bool:
         """Whether a letter is repeated for emphasis, as in "sooo" and "yess"."""
         if _LONG_DRAWN.search(word) and word.isalpha():
             return not _ROMAN.fullmatch(word)
         short = word[:-1]
-        return (
-            word[-1:] == short[-1:]
-            and word.isalpha()
-            and not self._is_known(word)
-            and self.counts.get(short, 0.0) > 3 * count
-        )
+        repeats = word[-1:] == short[-1:] and word.isalpha() and not self._is_known(word)
+        return repeats and self.counts.get(short, 0.0) > 3 * count
 
     def _is_misspelled(self, word: str, count: float) -> bool:
         """Whether an unknown word is one letter away from a known word that is much more frequent."""
@@ -539,17 +468,11 @@ class _Wording:
         if len(word) < 5 or (formed and len(word) < 7):
             return False
         ratio = _RATIO_SHORT if len(word) < 7 else _RATIO_FORMED if formed else _RATIO
-        return (
-            self._has_frequent(_edit(word), word, ratio * count)
-            or self._has_frequent(_transpose(word), word, _RATIO * count)
-            or self._has_frequent(self._same_but_for_doubles.get(_undouble(word), ()), word, _RATIO * count)
-        )
-
-    def _has_frequent(self, others: Iterable[str], word: str, least: float) -> bool:
-        """Whether one of several words is known, so frequent, and not just another spelling of a word."""
+        likely = chain(_transpose(word), self._same_but_for_doubles.get(_undouble(word), ()))
+        others = chain(((other, ratio) for other in _edit(word)), ((other, _RATIO) for other in likely))
         return any(
-            self.counts.get(other, 0.0) >= least and self._is_known(other) and not _is_variant(word, other)
-            for other in others
+            self.counts.get(other, 0.0) >= least * count and self._is_known(other) and not _is_variant(word, other)
+            for other, least in others
         )
 
     @cached_property
@@ -569,18 +492,18 @@ class _Wording:
         return count < COMMON_UNKNOWN and not self._is_formed(word)
 
     def _is_known(self, word: str) -> bool:
-        if word in ENGLISH or word in _FUNCTION_WORDS:
+        if word in ENGLISH or word in read_words("function_words"):
             return True
-        return self.meanings is not None and (self.meanings.know(word) or word in self.meanings.parts_of_proper)
+        return self.meanings.know(word) or word in self.meanings.parts_of_proper
 
     def _is_common(self, word: str) -> bool:
-        return self.meanings is not None and word in self.meanings.common
+        return word in self.meanings.common
 
     def _is_formed(self, word: str) -> bool:
         """Whether a word consists of two known ones, or of a known one with a prefix or suffix."""
         return any(
-            (first in _PREFIXES and self._is_long_known(last))
-            or (last in _SUFFIXES and self._is_base(first))
+            (first in read_words("prefixes") and self._is_long_known(last))
+            or (last in read_words("suffixes") and self._is_base(first))
             or (len(first) > 2 and len(last) > 2 and self._is_long_known(first) and self._is_long_known(last))
             for first, last in ((word[:place], word[place:]) for place in range(1, len(word)))
         )
@@ -593,9 +516,9 @@ class _Wording:
 
 
 @cache
-def read_unwritten() -> frozenset[str]:
-    """The words of the list of unwritten words."""
-    lines = (files("textveil.lab.corpus") / "unwritten.txt").read_text(encoding="ascii").splitlines()
+def read_words(name: str) -> frozenset[str]:
+    """The words of a list that ships with the package."""
+    lines = (files("textveil.lab.corpus") / "words" / f"{name}.txt").read_text(encoding="ascii").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 

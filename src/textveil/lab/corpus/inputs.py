@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import os
 import stat
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from textveil.errors import ColumnError, InputError, ParameterError
 from textveil.extras import require
@@ -27,58 +26,43 @@ BATCH_DOCUMENTS = 256
 """The number of documents in a batch."""
 
 
-class Block(ABC):
+class Block(Protocol):
     """A piece of the corpus. Blocks are sent to workers, so they refer to documents and rarely hold them."""
 
-    size: int
-    """The number of bytes of the corpus that the block covers, for progress."""
+    @property
+    def size(self) -> int:
+        """The number of bytes of the corpus that the block covers, for progress."""
 
-    @abstractmethod
     def read(self) -> Iterator[list[str | None]]:
         """Stream the documents in batches."""
 
 
-def _read_source(source: Source, layout: Layout, **options: Any) -> Iterator[list[str | None]]:
-    table = layout.table(source)
-    with source.reading() as stream:
-        yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, **options)
-
-
 @dataclass(frozen=True, slots=True)
-class WholeFiles(Block):
-    """Complete files of any format."""
+class FileBlock:
+    """Complete files of any format, or a piece of one file.
 
-    paths: tuple[Path, ...]
+    Args:
+        sources: The files or the piece.
+        layout: The place of the documents in a file.
+        size: The number of bytes that the block covers.
+        piece: What to read of a file; see ``Table.read_texts``.
+    """
+
+    sources: tuple[Source, ...]
     layout: Layout
     size: int
+    piece: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self) -> Iterator[list[str | None]]:
-        """Stream the documents of every file."""
-        for path in self.paths:
-            yield from _read_source(FileSource(path), self.layout)
+        """Stream the documents of every source."""
+        for source in self.sources:
+            table = self.layout.table(source)
+            with source.reading() as stream:
+                yield from table.read_texts(stream, batch_size=BATCH_DOCUMENTS, **self.piece)
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange(Block):
+class LineRange(FileSource):
     """The lines of an uncompressed file that begin between two byte positions."""
-
-    path: Path
-    layout: Layout
-    start: int
-    stop: int
-
-    @property
-    def size(self) -> int:  # type: ignore[override]
-        """The number of bytes between the positions."""
-        return self.stop - self.start
-
-    def read(self) -> Iterator[list[str | None]]:
-        """Stream the documents of these lines."""
-        return _read_source(_RangeSource(self.path, self.start, self.stop), self.layout, head=self.start == 0)
-
-
-class _RangeSource(FileSource):
-    """The lines of a file that begin between two byte positions."""
 
     def __init__(self, path: Path, start: int, stop: int) -> None:
         super().__init__(path)
@@ -88,59 +72,33 @@ class _RangeSource(FileSource):
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
-        with self.path.open("rb") as raw:
+        with self.path.open("rb", buffering=0) as raw:
             raw.seek(max(0, self._start - 1))
-            if self._start:
-                raw.readline()  # skip the rest of a line that begins earlier
-            yield io.BufferedReader(_Lines(raw, self._stop))
+            yield _Lines(raw, self._start, self._stop)
 
 
-class _Lines(io.RawIOBase):
-    """The lines of a file from its current position that begin before a byte position."""
+class _Lines(io.BufferedReader):
+    """A file whose lines end with the last one that begins before a byte position."""
 
-    def __init__(self, raw: IO[bytes], stop: int) -> None:
-        self._raw, self._stop = raw, stop
-        self._ended = raw.tell() >= stop
+    def __init__(self, raw: io.FileIO, start: int, stop: int) -> None:
+        super().__init__(raw)
+        # The rest of a line that begins earlier is skipped.
+        self._left = stop - start - (len(super().readline()) - 1 if start else 0)
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        position = self._raw.tell()
-        if self._ended:
-            return 0
-        data = self._raw.read(len(buffer))  # the last line is the one that holds the byte before the stop
-        if position + len(data) >= self._stop:
-            end = data.find(b"\n", max(0, self._stop - 1 - position))
-            if end >= 0:
-                data, self._ended = data[: end + 1], True
-        buffer[: len(data)] = data
-        return len(data)
+    def readline(self, size: int | None = -1) -> bytes:
+        line = super().readline(size) if self._left > 0 else b""
+        self._left -= len(line)
+        return line
 
 
-@dataclass(frozen=True, slots=True)
-class SentLines(Block):
-    """Lines of a compressed file. It can only be read from its beginning, so the block holds the lines themselves."""
+class SentLines(FileSource):
+    """Lines of a compressed file. It can only be read from its beginning, so the lines themselves are sent."""
 
-    path: Path
-    layout: Layout
-    content: bytes
-    first_line: int
-    size: int
-
-    def read(self) -> Iterator[list[str | None]]:
-        """Stream the documents of these lines."""
-        source = _BytesSource(self.path, self.content, self.first_line)
-        return _read_source(source, self.layout, head=self.first_line == 0)
-
-
-class _BytesSource(Source):
     def __init__(self, path: Path, content: bytes, first_line: int) -> None:
-        self.title = repr(str(path)) + (f" after line {first_line:,}" if first_line else "")
-        self._path, self._content = path, content
-
-    def detect_format(self) -> str:
-        return FileSource(self._path).detect_format()
+        super().__init__(path)
+        self._content = content
+        if first_line:
+            self.title += f" after line {first_line:,}"
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -148,22 +106,7 @@ class _BytesSource(Source):
 
 
 @dataclass(frozen=True, slots=True)
-class RowGroups(Block):
-    """A range of row groups of a Parquet file."""
-
-    path: Path
-    layout: Layout
-    start: int
-    stop: int
-    size: int
-
-    def read(self) -> Iterator[list[str | None]]:
-        """Stream the documents of these row groups."""
-        return _read_source(FileSource(self.path), self.layout, groups=range(self.start, self.stop))
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetShard(Block):
+class DatasetShard:
     """A shard of a Hugging Face data set, which is streamed."""
 
     dataset: HubDataset
@@ -179,7 +122,7 @@ class DatasetShard(Block):
             stream = stream.shard(num_shards=self.shards, index=self.index)
         try:
             for batch in stream.iter(batch_size=BATCH_DOCUMENTS):
-                yield self._texts(batch)
+                yield self._find_texts(batch)
         except (InputError, ColumnError, GeneratorExit):
             raise
         except Exception as error:  # from the library, the network or a file
@@ -188,7 +131,7 @@ class DatasetShard(Block):
                 "Check the network, then run the same command again to resume."
             ) from error
 
-    def _texts(self, batch: dict[str, list[Any]]) -> list[str | None]:
+    def _find_texts(self, batch: dict[str, list[Any]]) -> list[str | None]:
         if self.column not in batch:
             raise ColumnError(
                 f"{self.dataset.title} has no column {self.column!r}. It has: {list_columns(list(batch))}. "
@@ -364,9 +307,9 @@ class Corpus:
         corpus = cls(tuple(map(InputFile.look_at, paths)), tuple(datasets), column, format_name, skipped)
         if not background:
             return corpus
-        return corpus.add_background(cls.find(background, column=column, format_name=format_name, output=output))
+        return corpus._join(cls.find(background, column=column, format_name=format_name, output=output))
 
-    def add_background(self, background: Corpus) -> Corpus:
+    def _join(self, background: Corpus) -> Corpus:
         """The same corpus with files in its background."""
         if background.datasets:
             raise ParameterError("`background` must be files or folders. Save the data set to a file first.")
@@ -448,52 +391,51 @@ class Corpus:
         Compressed files cannot be divided. If there are at least as many of them as workers, each worker reads complete
         files. Otherwise, this process reads them and sends their lines to the workers.
         """
-        whole = [file for file in self.files if self._must_be_read_whole(file)]
-        send = len(whole) < workers
-        small: list[tuple[int, InputFile]] = []
-        gathered = 0
+        whole = {file.path for file in self.files if self._must_be_read_whole(file)}
+        sent = whole if len(whole) < workers else set()
+        small: list[InputFile] = []
+        first = gathered = 0
         for number, file in enumerate(self.files):
-            sent = send and file in whole
-            if file.size < BLOCK_BYTES // 2 and not sent:
-                small.append((number, file))
-                gathered += file.size
-                if gathered >= BLOCK_BYTES:
-                    yield self._gather(small)
-                    small, gathered = [], 0
+            if file.size >= BLOCK_BYTES // 2 or file.path in sent:
+                for index, block in enumerate(self._send(file) if file.path in sent else self._divide(file)):
+                    yield f"{number:06}-{index:06}", block
                 continue
-            pieces = self._send(file) if sent else self._divide(file)
-            for index, block in enumerate(pieces):
-                yield f"{number:06}-{index:06}", block
+            first = first if small else number
+            small.append(file)
+            gathered += file.size
+            if gathered >= BLOCK_BYTES:
+                yield f"{first:06}-000000", self._gather(small)
+                small, gathered = [], 0
         if small:
-            yield self._gather(small)
+            yield f"{first:06}-000000", self._gather(small)
         for number, dataset in enumerate(self.datasets, start=len(self.files)):
             shards = max(1, int(dataset.open().num_shards))
             for index in range(shards):
                 yield f"{number:06}-{index:06}", DatasetShard(dataset, self.column, shards, index)
 
     def _must_be_read_whole(self, file: InputFile) -> bool:
-        compressed = file.path.suffix.lower() in SUFFIXES
-        return compressed and self._format_of(file) in _LINE_FORMATS
+        return file.path.suffix.lower() in SUFFIXES and self._format_of(file) in _LINE_FORMATS
 
     def _format_of(self, file: InputFile) -> str:
         return self.format_name or detect_format(file.path)
 
-    def _gather(self, small: Sequence[tuple[int, InputFile]]) -> tuple[str, Block]:
-        """A block of several small files."""
-        files = [file for _, file in small]
-        size = sum(file.size for file in files)
-        return f"{small[0][0]:06}-000000", WholeFiles(tuple(file.path for file in files), self.layout, size)
+    def _gather(self, files: Sequence[InputFile]) -> Block:
+        """A block of complete files."""
+        sources = tuple(FileSource(file.path) for file in files)
+        return FileBlock(sources, self.layout, sum(file.size for file in files))
 
     def _divide(self, file: InputFile) -> Iterator[Block]:
         """The blocks of a large file, several if its format allows it."""
         format_name = self._format_of(file)
         if strip_suffix(file.path) != file.path or format_name not in (*_LINE_FORMATS, "parquet"):
-            yield WholeFiles((file.path,), self.layout, file.size)
+            yield self._gather([file])
         elif format_name == "parquet":
             yield from self._divide_row_groups(file)
         else:
             for start in range(0, file.size, BLOCK_BYTES):
-                yield LineRange(file.path, self.layout, start, min(start + BLOCK_BYTES, file.size))
+                stop = min(start + BLOCK_BYTES, file.size)
+                lines = LineRange(file.path, start, stop)
+                yield FileBlock((lines,), self.layout, stop - start, {"head": start == 0})
 
     def _divide_row_groups(self, file: InputFile) -> Iterator[Block]:
         source = FileSource(file.path)
@@ -505,7 +447,7 @@ class Corpus:
         for stop in range(1, len(sizes) + 1):
             if stop == len(sizes) or sum(sizes[start:stop]) >= BLOCK_BYTES:
                 share = file.size * sum(sizes[start:stop]) // max(1, sum(sizes))
-                yield RowGroups(file.path, self.layout, start, stop, share)
+                yield FileBlock((source,), self.layout, share, {"groups": range(start, stop)})
                 start = stop
 
     def _send(self, file: InputFile) -> Iterator[Block]:
@@ -513,16 +455,21 @@ class Corpus:
         source = FileSource(file.path)
         lines, told = 0, 0.0
         rest = b""
+
+        def cut(end: int, fraction: float) -> FileBlock:
+            sent = SentLines(file.path, rest[:end], lines)
+            return FileBlock((sent,), self.layout, int(file.size * (fraction - told)), {"head": lines == 0})
+
         with source.reading() as stream:
             while data := stream.read(_READ_BYTES):
                 rest += data
                 if len(rest) < SENT_BYTES or (end := rest.rfind(b"\n") + 1) == 0:
                     continue
                 fraction = source.fraction or told
-                yield SentLines(file.path, self.layout, rest[:end], lines, int(file.size * (fraction - told)))
+                yield cut(end, fraction)
                 lines, told, rest = lines + rest.count(b"\n", 0, end), fraction, rest[end:]
         if rest or not lines:
-            yield SentLines(file.path, self.layout, rest, lines, int(file.size * (1 - told)))
+            yield cut(len(rest), 1)
 
 
 def _refuse_twice(names: Sequence[str | Path]) -> None:

@@ -22,7 +22,7 @@ from textveil.errors import InputError, OutputExistsError, ParameterError
 from textveil.extras import require
 from textveil.lab.corpus import MIN_PMI, TOP_SHARE
 from textveil.lab.corpus.counting.ngrams import MANIFEST as COUNTS_MANIFEST
-from textveil.lab.corpus.counting.ngrams import NgramCounts, check_output, write_manifest, write_table
+from textveil.lab.corpus.counting.ngrams import NgramCounts, check_output, read_table, write_manifest, write_table
 from textveil.storage.atomic import hash_file, writing_folder
 from textveil.text.matching import LONGEST
 from textveil.version import __version__
@@ -143,19 +143,13 @@ class Lexicon:
     @classmethod
     def load(cls, folder: Path, measure: str) -> Lexicon:
         """Read the lexicon of a measure, and compare its SHA-256 with the manifest."""
-        parquet = require("pyarrow.parquet", extra="prepare")
-        arrow = require("pyarrow", extra="prepare")
         try:
-            manifest = json.loads((folder / MANIFEST).read_bytes())
-            expected = manifest["lexicons"][measure]["sha256"]
-            path = folder / lexicon_name(measure)
-            if hash_file(path) != expected:
-                raise InputError(f"{str(path)!r} does not match {MANIFEST}: it was changed. Score again.")
-            table = parquet.read_table(path, memory_map=False)
-        except (OSError, ValueError, KeyError, TypeError, arrow.ArrowException) as error:
+            sha256 = json.loads((folder / MANIFEST).read_bytes())["lexicons"][measure]["sha256"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{str(folder)!r} has no readable lexicon {measure!r}. Write it with: textveil prepare score"
             ) from error
+        table = read_table(folder / lexicon_name(measure), sha256)
         return cls(table["ngram"].to_pylist(), table["count"].to_numpy(), table["score"].to_numpy())
 
     def __len__(self) -> int:
@@ -180,20 +174,18 @@ def explain_empty(folder: Path, measure: str) -> str:
     manifest = json.loads((folder / MANIFEST).read_bytes())
     tokens, min_count = manifest["tokens"], manifest["min_count"]
     highest = manifest["lexicons"][measure].get("highest")
-    reason = f"The {measure} lexicon is empty"
     if not manifest["ngrams"]:
         enough = max(2, tokens // WORDS_PER_COUNT)
-        lower = f"Try `min_count={enough}`, or use more text." if enough < min_count else "Use more text."
-        return (
-            f"{reason}: the corpus is too small for `min_count={min_count}`. No two of its {tokens:,} words "
-            f"occur together so often. {lower}"
+        lower = f"Try `min_count={enough}`, or use" if enough < min_count else "Use"
+        reason = f"the corpus of {tokens:,} words is too small for `min_count={min_count}`. {lower} more text."
+    elif highest is None:
+        reason = "all n-grams are rarer than by chance. Do not set `only_attracted`."
+    else:
+        reason = (
+            f"no n-gram is above `min_pmi={manifest['min_pmi']:g}`, the highest has {highest:.4g}. "
+            f"Try `min_pmi={highest / 2:.2g}`, or use more text."
         )
-    if highest is None:
-        return f"{reason}: all n-grams are rarer than by chance. Do not set `only_attracted`."
-    return (
-        f"{reason}: no n-gram is above `min_pmi={manifest['min_pmi']:g}`, the highest has {highest:.4g}. "
-        f"Try `min_pmi={highest / 2:.2g}`, or use more text."
-    )
+    return f"The {measure} lexicon is empty: {reason}"
 
 
 def lexicon_name(measure: str) -> str:

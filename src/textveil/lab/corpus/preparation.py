@@ -10,6 +10,8 @@ pmi/vectors         their vectors
 pmi/prior           its n-gram prior
 names               the counts of capitals and of people's names, by block
 bundle              the finished bundle, which is then renamed to the output
+
+Adding priors to an existing bundle has the same steps from ``pmi/prior`` on: the corpus is split by its decomposers.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from textveil.bundles.building import LexiconTable, VectorTable, build_bundle
+from textveil.bundles.building import LexiconTable, VectorTable, add_priors, build_bundle
 from textveil.bundles.bundle import STORAGES, Bundle, Storage
 from textveil.bundles.prior import PriorTable
 from textveil.errors import OutputError, ResourceError, SmallCorpusError, TextveilError
@@ -176,22 +178,16 @@ class PrepareJob:
         unfinished = BundleRun(self.output.resolve())
         # Vectors depend on these settings. Names, labels, priors and storage may change until the bundle is written.
         settings = {
-            "textveil": __version__,
             "thresholds": asdict(self.thresholds),
             "selection": asdict(self.selection),
             "vectors": self.identify_vectors(),
             "lexicons": self.lexicons and str(self.lexicons.resolve()),
         }
-
-        def prepare(reading: Reading, job: Mapping[str, Any]) -> Path:
-            return _Preparation(self, unfinished.folder, replace(reading, workers=int(job["workers"]))).run()
-
         unfinished.write(
             Reading(self.corpus, executor, progress),
             settings,
-            lambda: {"workers": executor.workers},
+            lambda reading, _: _Preparation(self, unfinished.folder, reading).run(),
             overwrite=self.overwrite,
-            build=prepare,
             is_worth_keeping=lambda error: _is_worth_keeping(unfinished.folder, error),
         )
         return Bundle(self.output)
@@ -228,7 +224,10 @@ class _Preparation:
         needed = [name for name in self.job.decompositions if self._lacks(name)]
         while needed:
             beside = self._count_beside()
-            self._embed(first, needed[:beside])
+            tokens = {name: self._choose(first, name) for name in needed[:beside]}
+            self._train_beside(tokens)
+            for name, files in tokens.items():
+                self._finish(name, files)
             needed = needed[beside:]
         return self._write_bundle(lexicons)
 
@@ -258,13 +257,8 @@ class _Preparation:
             job = CountJob(self._foreground.corpus, counts, thresholds.min_count, self.job.memory)
             job.run(self.reading.executor, self.reading.progress)
         if not lexicons.exists():
-            ScoreJob(
-                counts,
-                lexicons,
-                min_pmi=thresholds.min_pmi,
-                top_share=thresholds.top_share,
-                only_attracted=thresholds.only_attracted,
-            ).run()
+            options = {name: value for name, value in asdict(thresholds).items() if name != "min_count"}
+            ScoreJob(counts, lexicons, **options).run()
         return lexicons
 
     def _leave_out_rare(self, tables: dict[str, LexiconTable]) -> dict[str, LexiconTable]:
@@ -301,9 +295,10 @@ class _Preparation:
 
     def _lacks(self, decomposition: str) -> bool:
         """Whether the vectors or the prior of a decomposition are missing."""
-        return not (self.folder / decomposition / "vectors").exists() or (
-            self.job.prior is not None and self._find_prior(decomposition) is None
-        )
+        return not (self.folder / decomposition / "vectors").exists() or self._lacks_prior(decomposition)
+
+    def _lacks_prior(self, decomposition: str) -> bool:
+        return self.job.prior is not None and self._find_prior(decomposition) is None
 
     def _count_beside(self) -> int:
         """The number of decompositions to train side by side: one per worker, if there is room on the disk."""
@@ -312,13 +307,6 @@ class _Preparation:
             return 1
         free = shutil.disk_usage(self.folder).free
         return next((count for count in range(executor.workers, 1, -1) if self.job.estimate_disk(count) <= free), 1)
-
-    def _embed(self, first: Path, decompositions: Sequence[str]) -> None:
-        """Choose the entries of decompositions, find their vectors and build their priors."""
-        tokens = {name: self._choose(first, name) for name in decompositions}
-        self._train_beside(tokens)
-        for name in decompositions:
-            self._finish(name, tokens[name])
 
     def _choose(self, first: Path, decomposition: str) -> list[Path]:
         """Split the corpus and choose the entries of a decomposition; its files of tokens, the background last."""
@@ -348,7 +336,7 @@ class _Preparation:
         entries = Vocabulary.load(folder / VOCABULARY).entries
         if not (folder / "vectors").exists():
             save_vectors(self._compute_vectors(decomposition, entries, tokens), folder / "vectors")
-        if self.job.prior is not None and self._find_prior(decomposition) is None:
+        if self.job.prior is not None and self._lacks_prior(decomposition):
             PriorBuilder(tokens[0], folder, self.job.prior, self.reading, self.job.memory).run(entries)
         tokens[0].unlink()
         for more in tokens[1:]:
@@ -362,18 +350,15 @@ class _Preparation:
         def tell(stage: str, amount: int, fraction: float | None) -> None:
             self.reading.progress(f"{stage} {decomposition}", amount, fraction)
 
-        found: list[npt.NDArray[Any]] = []
-        if options.uses_word2vec:
-            trained = self.folder / decomposition / TRAINED
-            if not trained.exists():
-                workers = self.reading.executor.workers
-                matrix = train(join_tokens(tokens), entries, options.train_options, workers=workers, progress=tell)
-                save_vectors(matrix, trained)
-            found.append(load_vectors(trained))
+        trained = self.folder / decomposition / TRAINED
+        if options.uses_word2vec and not trained.exists():
+            workers = self.reading.executor.workers
+            matrix = train(join_tokens(tokens), entries, options.train_options, workers=workers, progress=tell)
+            save_vectors(matrix, trained)
+        found = [load_vectors(trained)] if options.uses_word2vec else []
         if not options.uses_encoder:
             return found[0]
-        found.append(embed_entries(ModelFiles.find(options.encoder), entries, tell))
-        return join_vectors(found, options.length)
+        return join_vectors([*found, embed_entries(ModelFiles.find(options.encoder), entries, tell)], options.length)
 
     def _find_prior(self, decomposition: str) -> PriorTable | None:
         """The finished prior of a decomposition, if it has the settings of this job."""
@@ -418,17 +403,16 @@ class _Preparation:
         """The entries that are people's names."""
         if self.job.names_model is None:
             return set()
-        folder, model = self.folder / "names", self.job.names_model
-        names = find_names(self._foreground, folder, entries, model=model, wordnet=_find_wordnet())
+        reading, model = self._foreground, self.job.names_model
+        names = find_names(reading, self.folder / "names", entries, model=model, wordnet=_find_wordnet())
         return set(names.choose(entries))
 
     def _list_unwritten(self, vocabulary: Vocabulary) -> set[str]:
         """The entries that are unfit to be written, and those that only the background has."""
         unwritten: set[str] = set()
         if self.job.wording:
-            unwritten.update(
-                list_unfit(vocabulary.entries, vocabulary.documents, vocabulary.total, wordnet=_find_wordnet())
-            )
+            words = vocabulary.entries, vocabulary.documents, vocabulary.total
+            unwritten.update(list_unfit(*words, wordnet=_find_wordnet()))
         if self.reading.corpus.in_background:
             rare = vocabulary.documents < self.job.selection.min_documents
             unwritten.update(vocabulary.entries[row] for row in np.flatnonzero(rare).tolist())
@@ -461,3 +445,67 @@ def _find_wordnet() -> Path | None:
         return find("wordnet")
     except ResourceError:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class PriorJob:
+    """Writes a copy of a bundle with n-gram priors.
+
+    Args:
+        corpus: The corpus.
+        bundle: The bundle.
+        output: The folder of the copy.
+        options: The settings of the priors.
+        decompositions: The decompositions that get a prior; by default, all of the bundle.
+        memory: The number of bytes of memory that counting may use.
+        overwrite: Replace an existing bundle, and start over if an unfinished run has other settings.
+    """
+
+    corpus: Corpus
+    bundle: Bundle
+    output: Path
+    options: PriorOptions = field(default_factory=PriorOptions)
+    decompositions: tuple[str, ...] | None = None
+    memory: int = MEMORY
+    overwrite: bool = False
+
+    def check(self) -> None:
+        """Refuse invalid settings before anything is read."""
+        self.options.check()
+        for name in self.decompositions or ():
+            if name not in self.bundle.decompositions:
+                raise unknown_name("decomposition of the bundle", name, self.bundle.decompositions)
+        BundleRun(self.output.resolve()).check(resume=not self.overwrite, overwrite=self.overwrite)
+
+    def estimate_disk(self) -> int:
+        """The approximate peak of disk space in bytes that the run needs besides the output."""
+        return estimate_disk(self.corpus)
+
+    def run(self, executor: Executor, progress: Progress = ignore_progress) -> Bundle:
+        """Write the bundle, or resume an unfinished run."""
+        self.check()
+        unfinished = BundleRun(self.output.resolve())
+
+        def add(reading: Reading, _: Mapping[str, Any]) -> Path:
+            cited = {"corpus": reading.corpus.cite(), "textveil": __version__}
+            priors: dict[str, PriorTable] = {}
+            for name in self.decompositions or self.bundle.decompositions:
+                prior = self._build(reading, unfinished.folder / name)
+                priors[name] = replace(prior, description={**prior.description, **cited})
+            folder = unfinished.folder / "bundle"
+            shutil.rmtree(folder, ignore_errors=True)
+            return add_priors(self.bundle, folder, priors).folder
+
+        settings = {"bundle": self.bundle.hash, "prior": asdict(self.options)}
+        unfinished.write(Reading(self.corpus, executor, progress), settings, add, overwrite=self.overwrite)
+        return Bundle(self.output)
+
+    def _build(self, reading: Reading, folder: Path) -> PriorTable:
+        """The prior of the decomposition that gave the folder its name."""
+        if (folder / "prior").exists():
+            return load_prior(folder / "prior")
+        tokens = split_corpus(reading, folder, bundle=self.bundle.folder.resolve(), decomposition=folder.name)
+        entries = self.bundle.vectors(folder.name).entries
+        prior = PriorBuilder(tokens, folder, self.options, reading, self.memory).run(entries)
+        tokens.unlink()
+        return prior

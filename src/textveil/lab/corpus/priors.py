@@ -7,12 +7,11 @@ prior                       the finished prior
 
 from __future__ import annotations
 
-import json
 import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +21,10 @@ import numpy.typing as npt
 from textveil.bundles.prior import Ngrams, PriorTable, compress_prior, read_prior
 from textveil.bundles.vectors import UNKNOWN, Floats, RowNumbers
 from textveil.errors import ParameterError
-from textveil.lab.corpus.resumption import Reading, Task, loading
+from textveil.lab.corpus.resumption import Reading, Task, load_arrays, loading, save_arrays
 from textveil.lab.corpus.settings import PriorOptions
 from textveil.lab.corpus.splitting import LONGEST_LINE
-from textveil.storage.atomic import make_folder, writing, writing_folder
+from textveil.storage.atomic import make_folder, writing
 
 LARGEST_COUNT = 4
 """The discounts depend on the numbers of n-grams that occur once, twice, three times and four times."""
@@ -70,8 +69,7 @@ def estimate(
     lower = _smooth_unigrams(modified[0])
     unigrams, ngrams = np.log(lower), []
     for number, level in enumerate(levels):
-        suffixes = level.keys % entries ** (number + 1)
-        below = lower[suffixes if number == 0 else np.searchsorted(levels[number - 1].keys, suffixes)]
+        below = lower[_find_suffixes(levels, number, entries)]
         places = np.searchsorted(level.contexts, level.keys // entries)
         histogram = level.histogram + _count_small(modified[number + 1]) - _count_small(level.counts)
         discounts = _discount(modified[number + 1], _estimate_discounts(histogram))
@@ -81,6 +79,12 @@ def estimate(
         lower = own / totals[number][places] + rests[places] * below
         ngrams.append(Ngrams(level.keys[kept[number]], np.log(lower[kept[number]])))
     return unigrams, ngrams
+
+
+def _find_suffixes(levels: Sequence[FrequentNgrams], number: int, entries: int) -> RowNumbers:
+    """The places of the suffixes of the n-grams of a level in the level below, or among the entries."""
+    suffixes: RowNumbers = levels[number].keys % entries ** (number + 1)
+    return suffixes if number == 0 else np.searchsorted(levels[number - 1].keys, suffixes)
 
 
 def _smooth_unigrams(counts: RowNumbers) -> Floats:
@@ -101,12 +105,11 @@ def _choose(
     if most_ngrams is None or number <= most_ngrams:
         return [np.ones(len(level.keys), dtype=bool) for level in levels]
     gains, lower = [], counts / counts.sum()
-    for length, level in enumerate(levels, start=1):
+    for place, level in enumerate(levels):
         if len(level.keys) == 0:
             gains.append(np.zeros(0))
             continue
-        suffixes = level.keys % len(counts) ** length
-        below = lower[suffixes if length == 1 else np.searchsorted(levels[length - 2].keys, suffixes)]
+        below = lower[_find_suffixes(levels, place, len(counts))]
         lower = level.counts / level.totals[np.searchsorted(level.contexts, level.keys // len(counts))]
         gains.append(level.counts * np.log(lower / below))
         gains[-1][gains[-1].argmax()] = np.inf  # no level may be empty below one that is not
@@ -167,38 +170,29 @@ _LEAST_NGRAMS = 1 << 16  # in memory, however little there is
 _BYTES_PER_NGRAM = 96  # with copies while they are sorted
 
 
-@dataclass(frozen=True, slots=True)
-class NumberTask(Task):
-    """Write the documents of a block, of as many bytes as its size, as rows of the vocabulary.
+def number_tokens(output: Path, *, tokens: Path, start: int, stop: int, vocabulary: Path) -> None:
+    """Write the documents between two byte positions as rows of the vocabulary.
 
     A word that is not in the vocabulary has the number V, the number of entries. V + 1 precedes every document that is
     counted, and V + 2 every document that is held out.
     """
-
-    tokens: Path
-    start: int
-    vocabulary: Path
-
-    def run(self) -> int:
-        """Write the rows."""
-        numbers = _load_numbers(self.vocabulary)
-        unknown = len(numbers)
-        kind = np.uint16 if unknown + 2 < 1 << 16 else np.uint32
-        parts: list[npt.NDArray[Any]] = [np.zeros(0, dtype=kind)]
-        continues = False
-        with self.tokens.open("rb") as stream:
-            stream.seek(self.start)
-            while stream.tell() < self.start + self.size:
-                line = stream.readline()
-                words = line.split()
-                rows = [numbers.get(word, unknown) for word in words]
-                if not continues:
-                    rows.insert(0, unknown + (2 if zlib.crc32(line) % HELD_OUT == 0 else 1))
-                parts.append(np.array(rows, dtype=kind))
-                continues = len(words) == LONGEST_LINE
-        with writing(self.output) as stream:
-            np.save(stream, np.concatenate(parts), allow_pickle=False)
-        return self.size
+    numbers = _load_numbers(vocabulary)
+    unknown = len(numbers)
+    kind = np.uint16 if unknown + 2 < 1 << 16 else np.uint32
+    parts: list[npt.NDArray[Any]] = [np.zeros(0, dtype=kind)]
+    continues = False
+    with tokens.open("rb") as stream:
+        stream.seek(start)
+        while stream.tell() < stop:
+            line = stream.readline()
+            words = line.split()
+            rows = [numbers.get(word, unknown) for word in words]
+            if not continues:
+                rows.insert(0, unknown + (2 if zlib.crc32(line) % HELD_OUT == 0 else 1))
+            parts.append(np.array(rows, dtype=kind))
+            continues = len(words) == LONGEST_LINE
+    with writing(output) as stream:
+        np.save(stream, np.concatenate(parts), allow_pickle=False)
 
 
 @cache
@@ -208,10 +202,8 @@ def _load_numbers(vocabulary: Path) -> dict[bytes, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class CountTask(Task):
-    """Count the n-grams of one length whose first entry is in a range of rows.
-
-    Its size is the number of occurrences of these rows. Its output has the frequent n-grams.
+class NgramCounting:
+    """Counts the n-grams of one length whose first entry is in a range of rows, and writes the frequent ones.
 
     Args:
         blocks: The folder of numbered blocks.
@@ -231,7 +223,7 @@ class CountTask(Task):
     min_documents: int
     most: int
 
-    def run(self) -> int:
+    def __call__(self, output: Path) -> None:
         """Write the frequent n-grams."""
         counted = np.zeros((3, 0), dtype=np.int64)
         waiting: list[npt.NDArray[np.int64]] = []
@@ -245,9 +237,8 @@ class CountTask(Task):
         totals = np.bincount(places, weights=counts, minlength=len(contexts)).astype(np.int64)
         needed = np.unique(places[frequent])
         small = _count_small(counts)
-        with writing(self.output) as stream:
+        with writing(output) as stream:
             np.savez(stream, keys[frequent], counts[frequent], contexts[needed], totals[needed], small)
-        return self.size
 
     def _count(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """The n-grams of a block, their occurrences, and the number of documents with each of them."""
@@ -261,23 +252,22 @@ class CountTask(Task):
             keys = keys[known] * self.entries + counted[places + step]
         order = np.argsort(keys, kind="stable")  # documents remain in order, too
         keys, documents = keys[order], documents[places[order]]
-        new = np.diff(keys, prepend=-1) != 0
-        starts = np.flatnonzero(new)
-        appears = new | (np.diff(documents, prepend=-1) != 0)
-        if len(starts) == 0:
-            return np.zeros((3, 0), dtype=np.int64)
-        counts = np.diff(starts, append=len(keys))
-        return np.stack([keys[starts], counts, np.add.reduceat(appears.astype(np.int64), starts)])
+        appears = (np.diff(keys, prepend=-1) != 0) | (np.diff(documents, prepend=-1) != 0)
+        return _add_equal(np.stack([keys, np.ones_like(keys), appears]))
 
 
 def _merge(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
     """Add up the counts of equal n-grams; ascending."""
     joined = np.concatenate(parts, axis=1)
-    joined = joined[:, np.argsort(joined[0], kind="stable")]
-    starts = np.flatnonzero(np.diff(joined[0], prepend=-1) != 0)
+    return _add_equal(joined[:, np.argsort(joined[0], kind="stable")])
+
+
+def _add_equal(ordered: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Add up the columns of equal n-grams, which are adjacent."""
+    starts = np.flatnonzero(np.diff(ordered[0], prepend=-1) != 0)
     if len(starts) == 0:
-        return joined
-    return np.concatenate([joined[:1, starts], np.add.reduceat(joined[1:], starts, axis=1)])
+        return ordered
+    return np.concatenate([ordered[:1, starts], np.add.reduceat(ordered[1:], starts, axis=1)])
 
 
 def mark_documents(rows: npt.NDArray[Any], entries: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -324,7 +314,7 @@ class PriorBuilder:
         counts, described = self._survey(len(entries))
         levels = [self._count(counts, length) for length in range(2, self.options.order + 1)]
         table = self._estimate(counts, levels, described)
-        save_prior(table, self.folder / "prior")
+        save_arrays(self.folder / "prior", table.arrays, table.description)
         for name in ("rows", "counted"):
             shutil.rmtree(self.folder / name)
         vocabulary.unlink()
@@ -333,9 +323,10 @@ class PriorBuilder:
     def _number(self, vocabulary: Path) -> None:
         folder = self.folder / "rows"
         make_folder(folder)
+        number = partial(number_tokens, tokens=self.tokens, vocabulary=vocabulary)
         tasks = (
-            NumberTask(folder / f"{number:06}.npy", stop - start, self.tokens, start, vocabulary)
-            for number, (start, stop) in enumerate(divide_lines(self.tokens, BLOCK_BYTES))
+            Task(folder / f"{block:06}.npy", stop - start, partial(number, start=start, stop=stop))
+            for block, (start, stop) in enumerate(divide_lines(self.tokens, BLOCK_BYTES))
         )
         self.reading.run(f"numbering {self.folder.name}", tasks, self.tokens.stat().st_size)
 
@@ -355,16 +346,10 @@ class PriorBuilder:
         make_folder(folder)
         most = max(_LEAST_NGRAMS, self.memory // self.reading.executor.processes // _BYTES_PER_NGRAM)
         tasks = (
-            CountTask(
+            Task(
                 folder / f"{length}-{documents}-{low}-{high}.npz",
                 int(counts[low:high].sum()),
-                self.folder / "rows",
-                entries=len(counts),
-                length=length,
-                low=low,
-                high=high,
-                min_documents=documents,
-                most=most,
+                NgramCounting(self.folder / "rows", len(counts), length, low, high, documents, most),
             )
             for low, high in divide_rows(counts, most)
         )
@@ -436,17 +421,6 @@ def divide_rows(counts: RowNumbers, most: int) -> Iterator[tuple[int, int]]:
     yield low, len(counts)
 
 
-def save_prior(table: PriorTable, folder: Path) -> None:
-    """Write a prior to a folder, which appears when it is complete."""
-    with writing_folder(folder) as unfinished:
-        (unfinished / "description.json").write_text(json.dumps(table.description), encoding="utf-8")
-        for name, array in table.arrays.items():
-            np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
-
-
 def load_prior(folder: Path) -> PriorTable:
-    """Open a folder that :func:`save_prior` wrote."""
-    with loading(folder):
-        description = json.loads((folder / "description.json").read_bytes())
-        arrays = {path.stem: np.load(path, allow_pickle=False) for path in folder.glob("*.npy")}
-        return PriorTable(arrays, description)
+    """The prior that :class:`PriorBuilder` wrote to a folder."""
+    return PriorTable(*load_arrays(folder))

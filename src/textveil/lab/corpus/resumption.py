@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import ctypes
 import json
-import shutil
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from textveil.errors import InputError, TextveilError
 from textveil.execution import Executor
 from textveil.lab.corpus.inputs import Block, Corpus, InputFile
 from textveil.progress import Progress, ignore_progress
-from textveil.storage.atomic import make_folder, put_folder, writing
+from textveil.storage.atomic import make_folder, put_folder, writing, writing_folder
 from textveil.storage.resumable import SETTINGS, ResumableRun, damaged_file
 from textveil.tables.compression import strip_suffix
+from textveil.version import __version__
 
 _HASHES = "hashes"
 _TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
@@ -48,25 +50,35 @@ def load_json(path: Path) -> Any:
         return json.loads(path.read_bytes())
 
 
+def save_arrays(folder: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Any = None) -> None:
+    """Write arrays to a folder, which appears when it is complete."""
+    with writing_folder(folder) as unfinished:
+        (unfinished / "description.json").write_text(json.dumps(description), encoding="utf-8")
+        for name, array in arrays.items():
+            np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
+
+
+def load_arrays(folder: Path) -> tuple[dict[str, npt.NDArray[Any]], Any]:
+    """The arrays, memory-mapped, and the description that :func:`save_arrays` wrote."""
+    with loading(folder):
+        paths = sorted(folder.glob("*.npy"))
+        arrays = {path.stem: np.load(path, mmap_mode="r", allow_pickle=False) for path in paths}
+        return arrays, json.loads((folder / "description.json").read_bytes())
+
+
 @dataclass(frozen=True, slots=True)
-class Task(ABC):
+class Task:
     """A piece of work that any worker can do. If it is done twice, it writes the same files again.
 
     Args:
         output: The file that completes the task. It is written last.
         size: The share of the task in the work, for progress.
+        work: Writes the output; the amount of what was done, as progress counts it, or ``None`` if that is the size.
     """
 
     output: Path
     size: int
-
-    @abstractmethod
-    def run(self) -> int:
-        """Write the output; the amount of what was done, as progress counts it."""
-
-    def recall(self) -> int:
-        """The amount of a task that was finished earlier."""
-        return self.size
+    work: Callable[[Path], int | None]
 
 
 def do_task(task: Task) -> tuple[int, int]:
@@ -74,7 +86,8 @@ def do_task(task: Task) -> tuple[int, int]:
     if not task.output.parent.is_dir():
         raise InputError(f"A worker cannot see {str(task.output.parent)!r}. Put `output` where all machines see it.")
     try:
-        return task.size, task.run()
+        amount = task.work(task.output)
+        return task.size, task.size if amount is None else amount
     finally:
         release_memory()
 
@@ -102,13 +115,16 @@ class Reading:
     progress: Progress = ignore_progress
     workers: int | None = None
 
-    def run(self, stage: str, tasks: Iterable[Task], total: int) -> list[Path]:
+    def run(
+        self, stage: str, tasks: Iterable[Task], total: int, recall: Callable[[Path], int] | None = None
+    ) -> list[Path]:
         """Do the tasks that are not finished, and report progress.
 
         Args:
             stage: The name of the stage for progress.
             tasks: All tasks.
             total: The sum of their sizes; 0 if it is not known.
+            recall: The amount of a task that was finished earlier, from its output; by default, the size.
 
         Returns:
             The outputs of all tasks, in order.
@@ -121,7 +137,7 @@ class Reading:
             for task in tasks:
                 outputs.append(task.output)
                 if task.output.exists():  # progress resumes where it was
-                    done, amount = done + task.size, amount + task.recall()
+                    done, amount = done + task.size, amount + (recall(task.output) if recall else task.size)
                 else:
                     yield task
 
@@ -131,38 +147,36 @@ class Reading:
         return outputs
 
     def run_blocks(
-        self, stage: str, folder: Path, make: Callable[[Path, Block], Task], *, suffix: str = ".json"
+        self,
+        stage: str,
+        folder: Path,
+        work: Callable[[Block, Path], int | None],
+        *,
+        suffix: str = ".json",
+        recall: Callable[[Path], int] | None = None,
     ) -> list[Path]:
         """Do a task for every block of the corpus, as far as they are not finished.
 
         Args:
             stage: The name of the stage for progress.
             folder: The folder of the outputs, which have the names of blocks.
-            make: Makes a task from its output and its block.
+            work: Writes an output from a block.
             suffix: The suffix of an output.
+            recall: See :meth:`run`.
 
         Returns:
             The outputs of all blocks, in order.
         """
         make_folder(folder)
         blocks = self.corpus.blocks(self.workers or self.executor.workers)
-        return self.run(stage, (make(folder / (name + suffix), block) for name, block in blocks), self.corpus.size)
+        tasks = (Task(folder / (name + suffix), block.size, partial(work, block)) for name, block in blocks)
+        return self.run(stage, tasks, self.corpus.size, recall)
 
 
-@dataclass(frozen=True, slots=True)
-class HashTask(Task):
-    """Compute the SHA-256 of a file of the corpus. Progress counts files."""
-
-    file: InputFile
-
-    def run(self) -> int:
-        """Write the SHA-256."""
-        save_json(self.output, self.file.hash())
-        return 1
-
-    def recall(self) -> int:
-        """One file."""
-        return 1
+def write_hash(file: InputFile, output: Path) -> int:
+    """Write the SHA-256 of a file of the corpus. Progress counts files."""
+    save_json(output, file.hash())
+    return 1
 
 
 class CorpusRun(ResumableRun):
@@ -184,10 +198,10 @@ class CorpusRun(ResumableRun):
         self,
         reading: Reading,
         settings: Mapping[str, Any],
-        derive: Callable[[], Mapping[str, Any]],
+        build: Callable[[Reading, dict[str, Any]], Path],
         *,
         overwrite: bool,
-        build: Callable[[Reading, dict[str, Any]], Path],
+        derive: Callable[[], Mapping[str, Any]] = dict,
         is_worth_keeping: Callable[[TextveilError], bool] = lambda _: True,
     ) -> None:
         """Write the output, or resume an unfinished run; see :meth:`begin`.
@@ -195,16 +209,20 @@ class CorpusRun(ResumableRun):
         Args:
             reading: The corpus, and how to read it.
             settings: The other settings that must not change between a run and its resumption.
-            derive: Computes, for a new run, values that a resumption uses unchanged.
-            overwrite: Replace an output, and start over if settings or corpus differ.
             build: Builds the output in the folder of the run, from the corpus with its hashes and from all settings.
+                The corpus is divided for as many workers as at the start of the run.
+            overwrite: Replace an output, and start over if settings or corpus differ.
+            derive: Computes, for a new run, further values that a resumption uses unchanged.
             is_worth_keeping: Whether a resumption would save work after an error.
         """
         with self.locked():
-            job = self.begin(reading, settings, derive, overwrite=overwrite)
+            settings = {"textveil": __version__, **settings}
+            workers = {"workers": reading.executor.workers}
+            job = self.begin(reading, settings, lambda: {**workers, **derive()}, overwrite=overwrite)
             if not self.is_complete():
                 try:
-                    finished = build(replace(reading, corpus=self.hash_files(reading)), job)
+                    corpus = self.hash_files(reading)
+                    finished = build(replace(reading, corpus=corpus, workers=int({**workers, **job}["workers"])), job)
                 except TextveilError as error:
                     if not is_worth_keeping(error):
                         self.remove()
@@ -240,7 +258,11 @@ class CorpusRun(ResumableRun):
         files = reading.corpus.files
         if all(file.sha256 for file in files):
             return reading.corpus
-        return reading.corpus.add_hashes(_hash(files, list(map(self._find_hash, range(len(files)))), reading))
+        make_folder(self.folder / _HASHES)
+        reading.progress("hashing files", 0, 0.0)
+        tasks = (Task(self._find_hash(n), file.size, partial(write_hash, file)) for n, file in enumerate(files))
+        hashes = reading.run("hashing files", tasks, reading.corpus.size, lambda _: 1)
+        return reading.corpus.add_hashes(list(map(load_json, hashes)))
 
     def _recognize(self, reading: Reading, files: list[list[Any]]) -> list[list[Any]]:
         """The descriptions of files; those that the run knows by another path or time are described as they were."""
@@ -263,35 +285,17 @@ class CorpusRun(ResumableRun):
 
         A file without a recorded SHA-256 has not been read, so it counts as the same.
         """
-        places = {number: self._find_hash(number) for number in recorded}
-        expected = {
-            number: sha256 or (load_json(places[number]) if places[number].exists() else None)
-            for number, sha256 in recorded.items()
-        }
-        compared = [number for number, sha256 in expected.items() if sha256]
-        folder = self.folder / _HASHES / "again"
-        found = _hash(
-            [reading.corpus.files[number] for number in compared],
-            [folder / places[number].name for number in compared],
-            reading,
-        )
-        shutil.rmtree(folder, ignore_errors=True)
-        return recorded.keys() - {
-            number for number, sha256 in zip(compared, found, strict=True) if sha256 != expected[number]
-        }
+        same: set[int] = set()
+        for done, (number, sha256) in enumerate(recorded.items(), start=1):
+            place = self._find_hash(number)
+            expected = sha256 or (load_json(place) if place.exists() else None)
+            if expected is None or reading.corpus.files[number].hash() == expected:
+                same.add(number)
+            reading.progress("hashing files", done, done / len(recorded))
+        return same
 
     def _find_hash(self, number: int) -> Path:
         return self.folder / _HASHES / f"{number:06}.json"
-
-
-def _hash(files: Sequence[InputFile], outputs: Sequence[Path], reading: Reading) -> list[str]:
-    """The SHA-256 of every file, which is on disk as soon as it is computed."""
-    if not files:
-        return []
-    make_folder(outputs[0].parent)
-    reading.progress("hashing files", 0, 0.0)
-    tasks = (HashTask(output, file.size, file) for output, file in zip(outputs, files, strict=True))
-    return list(map(load_json, reading.run("hashing files", tasks, sum(file.size for file in files))))
 
 
 def _may_be_same(before: Sequence[Any], now: Sequence[Any]) -> bool:

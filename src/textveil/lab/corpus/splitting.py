@@ -12,15 +12,14 @@ import json
 import shutil
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
 from textveil.bundles.bundle import Bundle
 from textveil.lab.corpus.inputs import Block
-from textveil.lab.corpus.resumption import Reading, Task, loading, save_json
+from textveil.lab.corpus.resumption import Reading, loading, save_json
 from textveil.methods.decomposition import DECOMPOSERS, Decomposer
 from textveil.storage.atomic import make_folder, writing
 from textveil.text.documents import Document
@@ -31,33 +30,21 @@ LONGEST_LINE = 10_000
 """The number of tokens that gensim reads from a line. It drops the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class SplitTask(Task):
-    """Split the documents of a block. Progress counts words."""
-
-    block: Block
-    bundle: Path
-    decomposition: str
-
-    def run(self) -> int:
-        """Write the tokens, and then the numbers of documents and words."""
-        decomposer = _load_decomposer(self.bundle, self.decomposition)
-        documents = words = 0
-        with writing(self.output.with_suffix(".txt")) as stream:
-            for texts in self.block.read():
-                batch = [Document.parse(text) for text in texts if text is not None]
-                for document, chunks in zip(batch, decomposer.decompose(batch), strict=True):
-                    keys = list(map(document.key, chunks))
-                    for start in range(0, len(keys), LONGEST_LINE):
-                        line = " ".join(keys[start : start + LONGEST_LINE])
-                        stream.write(line.encode(errors="replace") + b"\n")
-                    documents, words = documents + 1, words + len(document.words)
-        save_json(self.output, [documents, words])
-        return words
-
-    def recall(self) -> int:
-        """The number of words."""
-        return read_split(self.output)[1]
+def split_block(block: Block, output: Path, *, bundle: Path, decomposition: str) -> int:
+    """Write the tokens of a block, and then the numbers of documents and words. Progress counts words."""
+    decomposer = _load_decomposer(bundle, decomposition)
+    documents = words = 0
+    with writing(output.with_suffix(".txt")) as stream:
+        for texts in block.read():
+            batch = [Document.parse(text) for text in texts if text is not None]
+            for document, chunks in zip(batch, decomposer.decompose(batch), strict=True):
+                keys = list(map(document.key, chunks))
+                for start in range(0, len(keys), LONGEST_LINE):
+                    line = " ".join(keys[start : start + LONGEST_LINE])
+                    stream.write(line.encode(errors="replace") + b"\n")
+                documents, words = documents + 1, words + len(document.words)
+    save_json(output, [documents, words])
+    return words
 
 
 @cache
@@ -89,10 +76,10 @@ def split_corpus(reading: Reading, folder: Path, *, bundle: Path, decomposition:
     if tokens.exists():
         return tokens
 
-    def make(output: Path, block: Block) -> SplitTask:
-        return SplitTask(output, block.size, block, bundle, decomposition)
-
-    parts = reading.run_blocks(f"splitting by {decomposition}", folder / "split", make)
+    work = partial(split_block, bundle=bundle, decomposition=decomposition)
+    parts = reading.run_blocks(
+        f"splitting by {decomposition}", folder / "split", work, recall=lambda output: read_split(output)[1]
+    )
     save_json(folder / "split.json", [sum(numbers) for numbers in zip(*map(read_split, parts), strict=True)] or [0, 0])
     join_files([part.with_suffix(".txt") for part in parts], tokens)
     shutil.rmtree(folder / "split")
@@ -130,24 +117,16 @@ def join_tokens(tokens: Sequence[Path]) -> Path:
     return joined
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentTask(Task):
+def count_documents_of(block: Block, output: Path, *, expressions: Path) -> None:
     """Count the documents of a block that have each expression. Progress counts bytes."""
-
-    block: Block
-    expressions: Path
-
-    def run(self) -> int:
-        """Write the counts."""
-        numbers = _load_numbers(self.expressions)
-        counts = np.zeros(len(numbers), dtype=np.int64)
-        for texts in self.block.read():
-            for text in texts:
-                if text is not None:
-                    counts[list(_find(list(find_words(text)), numbers))] += 1
-        with writing(self.output) as stream:
-            np.save(stream, counts, allow_pickle=False)
-        return self.size
+    numbers = _load_numbers(expressions)
+    counts = np.zeros(len(numbers), dtype=np.int64)
+    for texts in block.read():
+        for text in texts:
+            if text is not None:
+                counts[list(_find(list(find_words(text)), numbers))] += 1
+    with writing(output) as stream:
+        np.save(stream, counts, allow_pickle=False)
 
 
 def _find(words: list[str], numbers: dict[str, int]) -> set[int]:
@@ -183,11 +162,9 @@ def count_documents(reading: Reading, folder: Path, expressions: Sequence[str]) 
     with writing(listed) as stream:
         stream.write(content)
 
-    def make(output: Path, block: Block) -> DocumentTask:
-        return DocumentTask(output, block.size, block, listed)
-
+    work = partial(count_documents_of, expressions=listed)
     totals = np.zeros(len(wanted), dtype=np.int64)
-    for path in reading.run_blocks("finding documents", folder, make, suffix=".npy"):
+    for path in reading.run_blocks("finding documents", folder, work, suffix=".npy"):
         with loading(path):
             totals += np.load(path, allow_pickle=False)
     return dict(zip(wanted, totals.tolist(), strict=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +15,12 @@ from textveil.bundles.vectors import Matrix, find_axes, find_unit
 from textveil.errors import SmallCorpusError
 from textveil.execution import Executor
 from textveil.extras import require
-from textveil.lab.corpus.resumption import loading
+from textveil.lab.corpus.resumption import load_arrays, loading, save_arrays
 from textveil.lab.corpus.settings import Selection, Training
 from textveil.lab.corpus.splitting import read_documents
 from textveil.models.encoders import SentenceEncoder
 from textveil.models.files import ModelFiles
 from textveil.progress import Progress, ignore_progress
-from textveil.storage.atomic import writing_folder
 from textveil.text.documents import spoken
 from textveil.threads import limit_threads
 
@@ -45,18 +43,15 @@ class Vocabulary:
 
     def save(self, folder: Path) -> None:
         """Write the vocabulary to a folder, which appears when it is complete."""
-        with writing_folder(folder) as unfinished:
-            described = {"entries": list(self.entries), "total": self.total}
-            (unfinished / "entries.json").write_text(json.dumps(described), encoding="utf-8")
-            np.save(unfinished / "counts.npy", np.stack([self.counts, self.documents]), allow_pickle=False)
+        described = {"entries": list(self.entries), "total": self.total}
+        save_arrays(folder, {"counts": self.counts, "documents": self.documents}, described)
 
     @classmethod
     def load(cls, folder: Path) -> Vocabulary:
         """Open a folder that :meth:`save` wrote."""
+        arrays, described = load_arrays(folder)
         with loading(folder):
-            described = json.loads((folder / "entries.json").read_bytes())
-            counts, documents = np.load(folder / "counts.npy", allow_pickle=False)
-            return cls(described["entries"], counts, documents, described["total"])
+            return cls(described["entries"], arrays["counts"], arrays["documents"], described["total"])
 
 
 def choose_entries(tokens: Sequence[Path], selection: Selection) -> Vocabulary:
@@ -118,14 +113,13 @@ def _explain_empty(selection: Selection, counts: Counter[str], documents: Counte
 
 def save_vectors(matrix: npt.NDArray[Any], folder: Path) -> None:
     """Write the vectors of a vocabulary to a folder, which appears when it is complete."""
-    with writing_folder(folder) as unfinished:
-        np.save(unfinished / "matrix.npy", matrix, allow_pickle=False)
+    save_arrays(folder, {"matrix": matrix})
 
 
 def load_vectors(folder: Path) -> npt.NDArray[Any]:
     """Open a folder that :func:`save_vectors` wrote. The matrix is memory-mapped."""
     with loading(folder):
-        return np.load(folder / "matrix.npy", mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        return load_arrays(folder)[0]["matrix"]
 
 
 VOCABULARY = "vocabulary"
@@ -199,26 +193,18 @@ class TrainTask:
     threads: int = 1
 
     @property
-    def entries(self) -> Sequence[str]:
-        """The entries to train."""
-        return Vocabulary.load(self.folder / VOCABULARY).entries
-
-    @property
     def output(self) -> Path:
         """The folder of the vectors, which appears when they are complete."""
         return self.folder / TRAINED
 
-    def run(self) -> str:
-        """Write the vectors; return the name of the decomposition."""
-        if not self.output.exists():  # a worker that was killed may have finished
-            limit_threads(self.threads)
-            save_vectors(train(self.tokens, self.entries, self.training, workers=self.threads), self.output)
-        return self.decomposition
-
 
 def do_train(task: TrainTask) -> str:
-    """Run a task on any worker."""
-    return task.run()
+    """Write the vectors of a task, on any worker; return the name of the decomposition."""
+    if not task.output.exists():  # a worker that was killed may have finished
+        limit_threads(task.threads)
+        entries = Vocabulary.load(task.folder / VOCABULARY).entries
+        save_vectors(train(task.tokens, entries, task.training, workers=task.threads), task.output)
+    return task.decomposition
 
 
 def train_beside(tasks: Sequence[TrainTask], executor: Executor, memory: int, progress: Progress) -> None:
@@ -230,7 +216,7 @@ def train_beside(tasks: Sequence[TrainTask], executor: Executor, memory: int, pr
         memory: The number of bytes of memory that all trainings at a time may use, approximately.
         progress: Is told about finished trainings.
     """
-    sizes = [estimate_memory(len(task.entries), task.training) for task in tasks]
+    sizes = [estimate_memory(len(Vocabulary.load(task.folder / VOCABULARY).entries), task.training) for task in tasks]
     beside = max(1, min(executor.workers, memory // max(sizes, default=1)))
     for start in range(0, len(tasks), beside):
         group = tasks[start : start + beside]

@@ -36,7 +36,7 @@ def list_expressions(folder: Path) -> list[str]:
     Args:
         folder: The folder of WordNet, as ``resources.find("wordnet")`` returns it.
     """
-    forms = {form for part in ENDINGS for form in _inflect(folder, part, _list_entries(folder, part))}
+    forms = {form for part in ENDINGS for form in _inflect(folder, part, dict(_read_index(folder, part)))}
     return sorted(form.replace("_", " ") for form in forms if _SEVERAL_WORDS.fullmatch(form))
 
 
@@ -67,10 +67,13 @@ class Meanings:
         return entry in self.common or entry in self.proper or entry in self.people
 
 
+NO_MEANINGS = Meanings(*[frozenset[str]()] * 6)
+"""What is known where WordNet is not installed."""
+
+
 class _Synset(NamedTuple):
     """A line of a data file."""
 
-    part: str
     offset: str
     file: int
     words: list[str]
@@ -87,26 +90,23 @@ def read_meanings(folder: Path) -> Meanings:
     Args:
         folder: The folder of WordNet, as ``resources.find("wordnet")`` returns it.
     """
-    common: set[str] = set()
-    proper: set[str] = set()
-    people: set[str] = set()
-    offensive: set[str] = set()
+    common, proper, people, offensive = kinds = [set[str]() for _ in range(4)]
     verbs: set[str] = set()
     for part in ENDINGS:
         synsets = list(_read_synsets(folder, part))
         spelled = [(word, synset.is_person()) for synset in synsets for word in synset.words]
-        kinds = (
-            (common, {word for word, _ in spelled if word.islower()}),
-            (proper, {word.lower() for word, person in spelled if not word.islower() and not person}),
-            (people, {word.lower() for word, person in spelled if not word.islower() and person}),
-            (offensive, set(_list_offensive(folder, part, synsets))),
+        found = (
+            {word for word, _ in spelled if word.islower()},
+            {word.lower() for word, person in spelled if not word.islower() and not person},
+            {word.lower() for word, person in spelled if not word.islower() and person},
+            set(_list_offensive(folder, part, synsets)),
         )
-        for kind, entries in kinds:
+        for kind, entries in zip(kinds, found, strict=True):
             forms = set(_inflect(folder, part, entries))
             forms -= {entry + "s" for entry in entries if entry.endswith("s")} - entries  # "yess" is no plural
-            kind.update(map(_join, forms))
+            kind.update(_BETWEEN_WORDS.sub("_", form).strip("_") for form in forms)
         if part == "verb":
-            verbs |= {word for word, _ in spelled}
+            verbs.update(word for word, _ in spelled)
     parts = {word for entry in proper for word in entry.split("_")}
     return Meanings(*map(frozenset, (common, proper, parts, people, offensive, verbs)))
 
@@ -122,7 +122,7 @@ def _read_synsets(folder: Path, part: str) -> Iterator[_Synset]:
             rest = fields[end + 1 :]
             pointers = [tuple(rest[start : start + 4]) for start in range(0, 4 * int(fields[end]), 4)]
             words = [_MARKER.sub("", word) for word in fields[4:end:2]]
-            yield _Synset(part, fields[0], int(fields[1]), words, pointers)
+            yield _Synset(fields[0], int(fields[1]), words, pointers)
     except (ValueError, IndexError) as error:
         raise _damaged(path) from error
 
@@ -138,14 +138,6 @@ def _list_offensive(folder: Path, part: str, synsets: list[_Synset]) -> Iterator
                 place = int(places[:2], 16)  # of the word that is marked, or 0 for all of them
                 marked = synset.words[place - 1 : place] if place else synset.words
                 yield from (word.lower() for word in marked if first.get(word.lower()) == synset.offset)
-
-
-def _join(entry: str) -> str:
-    return _BETWEEN_WORDS.sub("_", entry).strip("_")
-
-
-def _list_entries(folder: Path, part: str) -> set[str]:
-    return {entry for entry, _ in _read_index(folder, part)}
 
 
 def _read_index(folder: Path, part: str) -> Iterator[tuple[str, list[str]]]:

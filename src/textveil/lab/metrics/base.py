@@ -179,28 +179,22 @@ class Metric(Method):
         """Measure an obfuscation."""
 
     def report(
-        self,
-        line: str,
-        values: Mapping[str, float | Reading],
-        *,
-        intervals: Mapping[str, Interval | None] | None = None,
-        caveats: Sequence[str] = (),
-        **details: Any,
+        self, line: str, values: Mapping[str, float | Reading], *, caveats: Sequence[str] = (), **details: Any
     ) -> Measurement:
         """Build a measurement of this metric.
 
         Args:
             line: The values in plain language.
             values: Numbers by name, with their intervals or without.
-            intervals: The intervals of numbers that have none. Those that are ``None`` are left out.
             caveats: Reasons to draw no conclusion.
             details: Further results.
         """
-        numbers = {name: each.value if isinstance(each, Reading) else each for name, each in values.items()}
-        bounds = {name: each.interval for name, each in values.items() if isinstance(each, Reading)}
-        bounds |= intervals or {}
-        known = {name: interval for name, interval in bounds.items() if interval is not None}
-        return Measurement(self.name, self.description, numbers, line, details, self.software, known, tuple(caveats))
+        readings = {name: each if isinstance(each, Reading) else Reading(each) for name, each in values.items()}
+        numbers = {name: each.value for name, each in readings.items()}
+        intervals = {name: each.interval for name, each in readings.items() if each.interval is not None}
+        return Measurement(
+            self.name, self.description, numbers, line, details, self.software, intervals, tuple(caveats)
+        )
 
 
 class ModelMetric(Metric):

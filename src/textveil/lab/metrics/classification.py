@@ -18,13 +18,8 @@ from textveil.lab.metrics.base import EXTRA, Case, Interval, Measurement, Metric
 from textveil.lab.metrics.classifiers import CLASSIFIERS, Classifier, Fitted
 from textveil.lab.metrics.classifiers.base import find_or_fit
 from textveil.lab.metrics.dataset import Classes, Codes, Split, Texts
-from textveil.lab.metrics.uncertainty import (
-    RESAMPLES,
-    SEED,
-    bound_agreement,
-    describe_few,
-    take_interval,
-)
+from textveil.lab.metrics.quantities import is_chance
+from textveil.lab.metrics.uncertainty import RESAMPLES, SEED, bound_agreement, describe_few, take_interval
 from textveil.randomness import SeededRandomness
 from textveil.registry import Option
 from textveil.storage.score_cache import hash_text
@@ -187,35 +182,20 @@ _STREAM = 1
 """Another stream than that of the bootstrap."""
 
 
-class Chance(NamedTuple):
-    """The F1 that predictions have by chance: its mean and its 95 % interval."""
+def find_chance(predictions: Predictions) -> Reading:
+    """The F1 that predictions have by chance, after the labels of the test texts were permuted, many times.
 
-    level: float
-    interval: Interval
-
-    @classmethod
-    def of(cls, predictions: Predictions) -> Chance:
-        """The F1 of the same predictions after the labels of the test texts were permuted, many times.
-
-        The permutation keeps how often each class occurs and how often it is predicted. It removes everything that the
-        classifier knows about single texts. Labels are permuted once for all seeds, since a text can be in the test
-        sets of several seeds. No classifier is trained.
-        """
-        generator = SeededRandomness(SEED).stream(_STREAM)
-        found = []
-        for size in split_resamples(predictions.texts):
-            labels = np.tile(predictions.true, (size, 1))
-            found.append(predictions.score_labels(generator.permuted(labels, axis=1)))
-        scores = np.concatenate(found)
-        return cls(float(scores.mean()), take_interval(scores))
-
-    def as_dict(self) -> dict[str, float]:
-        """The level and its bounds as a JSON object."""
-        return {"level": self.level, "low": self.interval.low, "high": self.interval.high}
-
-    def reaches(self, f1: float) -> bool:
-        """Whether an F1 cannot be told from chance: the interval of chance ends at or above it."""
-        return f1 <= self.interval.high
+    The permutation keeps how often each class occurs and how often it is predicted. It removes everything that the
+    classifier knows about single texts. Labels are permuted once for all seeds, since a text can be in the test sets of
+    several seeds. No classifier is trained.
+    """
+    generator = SeededRandomness(SEED).stream(_STREAM)
+    found = []
+    for size in split_resamples(predictions.texts):
+        labels = np.tile(predictions.true, (size, 1))
+        found.append(predictions.score_labels(generator.permuted(labels, axis=1)))
+    scores = np.concatenate(found)
+    return Reading(float(scores.mean()), take_interval(scores))
 
 
 class Scores(NamedTuple):
@@ -223,55 +203,34 @@ class Scores(NamedTuple):
 
     predicted: Mapping[str, Predictions]
     f1s: Mapping[str, Reading]
-    chances: Mapping[str, Chance]
+    chances: Mapping[str, Reading]
 
     @classmethod
     def of(cls, predicted: Mapping[str, Predictions]) -> Scores:
         """The F1 of predictions by name."""
         f1s = {name: Reading(found.f1, found.find_interval()) for name, found in predicted.items()}
-        return cls(predicted, f1s, {name: Chance.of(found) for name, found in predicted.items()})
+        return cls(predicted, f1s, {name: find_chance(found) for name, found in predicted.items()})
 
     @property
-    def chance(self) -> Chance:
+    def chance(self) -> Reading:
         """The chance of the classifier whose interval ends highest.
 
         A classifier that predicts one class for all texts has a low F1 by chance. One that guesses has a higher one. No
         F1 that a guess reaches shows that something was learned.
         """
-        return max(self.chances.values(), key=lambda chance: chance.interval.high)
+        return max(self.chances.values(), key=_find_end)
 
     def show(self, name: str, *, first: bool = False) -> str:
-        """An F1 with its interval, which the first one of a text explains."""
-        return self.f1s[name].show(".1%", first=first)
-
-    def describe_chance(self, **phrases: str) -> str:
-        """Whether some classifiers, each with its noun phrase, can be told from chance."""
-        return describe_chance({phrase: self.f1s[name].value for name, phrase in phrases.items()}, self.chance)
+        """An F1 with its interval, which the first one of a text explains, and whether it can be told from chance."""
+        hidden = ", which cannot be told from chance" if is_chance(self.f1s[name], self.chance) else ""
+        return f"{self.f1s[name].show('.1%', first=first)}{hidden}"
 
 
-def describe_chance(f1s: Mapping[str, float], chance: Chance) -> str:
-    """Whether one or two classifiers can be told from chance.
-
-    Args:
-        f1s: The F1 of each classifier, by its noun phrase.
-        chance: The level of chance.
-
-    >>> describe_chance({"the first": 0.1, "the second": 0.4}, Chance(0.1, Interval(0.05, 0.15)))
-    'The first cannot be told from chance, which has F1 10.0% (5.0% to 15.0%); the second is above it.'
-    """
-    level = f"chance, which has F1 {Reading(*chance).show('.1%')}"
-    lost = [name for name, f1 in f1s.items() if chance.reaches(f1)]
-    above = [name for name in f1s if name not in lost]
-    if lost and above:
-        line = f"{lost[0]} cannot be told from {level}; {above[0]} is above it."
-    elif lost:
-        line = f"{lost[0] if len(lost) == 1 else 'neither'} can{'not' if len(lost) == 1 else ''} be told from {level}."
-    else:
-        line = f"{above[0]} is above {level}." if len(above) == 1 else f"both are above {level}."
-    return line[0].upper() + line[1:]
+def _find_end(reading: Reading) -> float:
+    return reading.value if reading.interval is None else reading.interval.high
 
 
-def find_caveats(f1: Reading, chance: Chance, texts: int, *, name: str) -> list[str]:
+def find_caveats(f1: Reading, chance: Reading, texts: int, *, name: str) -> list[str]:
     """The reasons to draw no conclusion from classifiers: few test texts, or originals that teach nothing.
 
     Args:
@@ -281,10 +240,10 @@ def find_caveats(f1: Reading, chance: Chance, texts: int, *, name: str) -> list[
         name: The name of the classes: ``label`` or ``attribute``.
     """
     caveats = describe_few(texts, "test texts")
-    if f1.interval is None or f1.interval.low <= chance.interval.high:
+    if f1.interval is None or f1.interval.low <= _find_end(chance):
         caveats.append(
             f"The {name} cannot be learned from the originals: F1 {f1.show('.1%')} is near chance, "
-            f"{Reading(*chance).show('.1%')}."
+            f"{chance.show('.1%')}."
         )
     return caveats
 
@@ -400,10 +359,6 @@ class Classification(Metric):
         tests = [np.concatenate([split.test for split in self._splits(classes, seed)]) for seed in self.split_seeds]
         return Predictions.of(classes, tests, [cached[key].astype(np.int64) for key in keys])
 
-    def score(self, case: Case, scenario: Scenario) -> list[float]:
-        """The macro F1 of every seed."""
-        return self.predict(case, scenario).by_seed
-
     def _splits(self, classes: Classes, seed: int) -> list[Split]:
         """The splits of a run, whose test texts are taken together."""
         return classes.fold(seed) if self.split == FOLDS else [classes.split(seed)]
@@ -426,14 +381,7 @@ class Classification(Metric):
         return np.concatenate([fit(part, split).predict(tested, split.test) for part, split in splits])
 
     def report_scores(
-        self,
-        case: Case,
-        line: str,
-        scores: Scores,
-        *,
-        originals: str,
-        seeds: Sequence[object],
-        **more: Reading,
+        self, case: Case, line: str, scores: Scores, *, originals: str, seeds: Sequence[object], **more: Reading
     ) -> Measurement:
         """Build a measurement of F1s, with chance, the majority baseline, and reasons for doubt.
 
@@ -445,24 +393,20 @@ class Classification(Metric):
             seeds: The scores of every seed.
             more: Further values.
         """
-        classes, predicted = case.classes(self.target), scores.predicted[originals]
+        classes, predicted, chance = case.classes(self.target), scores.predicted[originals], scores.chance
         majority = majority_f1(classes, self.split_seeds)
+        several = scores.predicted if len(self.seeds) > 1 else {}
+        deviations = {f"{name}_std": float(np.std(found.by_seed)) for name, found in several.items()}
+        caveats = find_caveats(scores.f1s[originals], scores.chances[originals], predicted.texts, name=classes.column)
+        levels = {name: (level.value, *(level.interval or ())) for name, level in scores.chances.items()}
         return self.report(
-            f"{line} The majority baseline over {len(classes.names)} classes is {majority:.1%}. There were "
-            f"{predicted.texts:,} test texts.",
-            {
-                **summarize(scores.predicted),
-                **scores.f1s,
-                "chance": Reading(*scores.chance),
-                "majority": majority,
-                **more,
-            },
-            caveats=[
-                *find_caveats(scores.f1s[originals], scores.chances[originals], predicted.texts, name=classes.column),
-                *find_weakness(self, case),
-            ],
+            f"{line} Without obfuscation it is {scores.show(originals)}; by chance {chance.show('.1%')}; for the "
+            f"majority baseline over {len(classes.names)} classes {majority:.1%}. There were {predicted.texts:,} test "
+            "texts.",
+            {**scores.f1s, **deviations, "chance": chance, "majority": majority, **more},
+            caveats=[*caveats, *find_weakness(self, case)],
             seeds=dict(zip(map(str, self.seeds), seeds, strict=True)),
-            chance={name: level.as_dict() for name, level in scores.chances.items()},
+            chance={name: dict(zip(("level", "low", "high"), level, strict=True)) for name, level in levels.items()},
             test_texts=predicted.texts,
             test_texts_by_seed=len(predicted.predicted[0]),
         )
@@ -481,16 +425,6 @@ def majority_f1(classes: Classes, seeds: Sequence[int]) -> float:
         most = np.bincount(classes.codes[split.train]).argmax()
         found.append(macro_f1(classes.codes[split.test], np.full(len(split.test), most), len(classes.names)))
     return float(np.mean(found))
-
-
-def summarize(predictions: Mapping[str, Predictions]) -> dict[str, float]:
-    """The mean F1 over the seeds, by name; for several seeds also the population standard deviation over them."""
-    values: dict[str, float] = {}
-    for name, found in predictions.items():
-        values[name] = found.f1
-        if len(found.by_seed) > 1:
-            values[f"{name}_std"] = float(np.std(found.by_seed))
-    return values
 
 
 def build_classifier(classifier: str | Classifier, options: Mapping[str, Any] | None = None) -> Classifier:
@@ -525,9 +459,9 @@ def find_weakness(metric: Classification, case: Case) -> tuple[str, ...]:
     if not metric.compares_with_linear or metric.classifier.name == CLASSIFIER:
         return ()
     linear = type(metric)(classifier=CLASSIFIER, seeds=metric.seeds, split=metric.split)
-    own = float(np.mean(metric.score(case, Scenario.BASELINE)))
+    own = metric.predict(case, Scenario.BASELINE).f1
     try:
-        reference = float(np.mean(linear.score(case, Scenario.BASELINE)))
+        reference = linear.predict(case, Scenario.BASELINE).f1
     except InputError:  # the texts have no words in common, so it learns nothing
         return ()
     if own >= reference - TOLERANCE:

@@ -12,7 +12,7 @@ from textveil.certificate import RETURN_BANDS, Certificate
 from textveil.errors import InputError
 from textveil.lab.metrics.base import Case, Interval, Measurement, Metric, Reading
 from textveil.lab.metrics.overlap import Alignment
-from textveil.lab.metrics.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few, show_interval
+from textveil.lab.metrics.uncertainty import bootstrap_mean, bootstrap_ratio, describe_few
 from textveil.lab.metrics.verification import check_unchanged_words
 from textveil.outcomes import Outcome
 from textveil.registry import Option
@@ -54,105 +54,77 @@ class ClearText(Metric):
     def measure(self, case: Case) -> Measurement:
         """Align the texts, and explain unchanged words by the certificate and the outcomes of chunks if given."""
         aligned = Alignment.of(case)
-        explained = explain(case)
-        identical = Reading(aligned.identical / len(aligned.words), bootstrap_mean(aligned.unchanged == aligned.words))
-        details = {"words": self._list_words(case.obfuscations), **explained.details}
+        texts = len(aligned.words)
+        identical = Reading(aligned.identical / texts, bootstrap_mean(aligned.unchanged == aligned.words))
+        line = f"{aligned.share.show('.1%', first=True)} of the words reach the output unchanged"
+        line += f", in {aligned.identical:,} of {texts:,} texts all of them." if aligned.identical else "."
+        values, details, explanation = explain(case)
+        caveats = describe_few(texts)
+        if values and case.certificate is not None:
+            check = check_unchanged_words(case.certificate, case.dataset.size, aligned.share.value)
+            if check.passed is False:
+                caveats.append(f"{check.finding} The certificate may belong to other texts.")
         return self.report(
-            " ".join([describe_alignment(aligned), *explained.lines]),
-            {"unchanged": aligned.share, "identical": identical, **explained.values},
-            intervals=explained.intervals,
-            caveats=[
-                *describe_few(len(aligned.words)),
-                *(find_mismatch(case, aligned.share.value) if explained.values else ()),
-            ],
+            " ".join([line, *explanation]),
+            {"unchanged": aligned.share, "identical": identical, **values},
+            caveats=caveats,
+            words=self._list_words(case.obfuscations or ()),
             **details,
         )
 
-    def _list_words(self, obfuscations: Sequence[Obfuscation] | None) -> dict[str, list[str]]:
-        """The most frequent unchanged words of every reason."""
-        if not self.words or obfuscations is None:
-            return {}
-        unchanged = count_unchanged(obfuscations)
+    def _list_words(self, obfuscations: Sequence[Obfuscation]) -> dict[str, list[str]]:
+        """The most frequent unchanged words of every reason, in lower case."""
+        found: dict[str, Counter[str]] = {reason: Counter() for reason in REASONS if self.words}
+        for chunk in (chunk for obfuscation in obfuscations for chunk in obfuscation.chunks if self.words):
+            if chunk.outcome.in_clear or is_returned(chunk):
+                reason = chunk.outcome.value if chunk.outcome.in_clear else RETURNED
+                found[reason][chunk.original.lower()] += chunk.chunk.size
         return {
-            reason: [word for word, _ in found.most_common(self.words)] for reason, found in unchanged.items() if found
+            reason: [word for word, _ in counted.most_common(self.words)]
+            for reason, counted in found.items()
+            if counted
         }
 
 
-def describe_alignment(aligned: Alignment) -> str:
-    """The unchanged words in plain language."""
-    value, interval = aligned.share
-    line = f"{value:.1%} of the words reach the output unchanged{show_interval(interval, '.1%')}"
-    texts = len(aligned.words)
-    return f"{line}, in {aligned.identical:,} of {texts:,} texts all of them." if aligned.identical else f"{line}."
-
-
-class Explanation(NamedTuple):
-    """The reasons for unchanged words: values, details, sentences, and intervals."""
-
-    values: dict[str, float]
-    details: dict[str, Any]
-    lines: list[str]
-    intervals: Mapping[str, Interval | None]
-
-
-def explain(case: Case) -> Explanation:
-    """Explain unchanged words by the certificate; without one, nothing is explained.
+def explain(case: Case) -> tuple[dict[str, Reading], dict[str, Any], list[str]]:
+    """Explain unchanged words by the certificate: values, details and sentences. Without one, nothing is explained.
 
     Raises:
         InputError: The certificate counts no words.
     """
     certificate = case.certificate
     if certificate is None:
-        return Explanation({}, {}, [], {})
+        return {}, {}, []
     words, covered = certificate.tally.words, certificate.tally.documents.total()
     if 0 < covered < len(case.originals):
-        line = f"The certificate covers {covered:,} of {len(case.originals):,} texts, so it explains nothing here."
-        return Explanation({}, {}, [line], {})
+        return (
+            {},
+            {},
+            [f"The certificate covers {covered:,} of {len(case.originals):,} texts, so it explains nothing here."],
+        )
     if not (total := words.total()):
         raise InputError("The certificate counts no words. Give the certificate of the obfuscated file.")
-    clear = {reason: words[Outcome(reason)] for reason in REASONS if reason != RETURNED}
-    chosen = 1 - sum(clear.values()) / total
     of_file = found = Returns.of_certificate(certificate)
     if case.obfuscations is not None:
         found = Returns.of_chunks(case.obfuscations, case.dataset.rows)
-    clear[RETURNED] = found.returned
+    clear = {reason: found.returned if reason == RETURNED else words[Outcome(reason)] for reason in REASONS}
     values = {name: count / total for name, count in clear.items()}
     values["released"] = sum(values[outcome.value] for outcome in RELEASED)
     details: dict[str, Any] = {"counts": clear}
-    lines = [describe_reasons(values, chosen)]
+    kept = [f"{values[name]:.1%} {reason}" for name, reason in REASONS.items() if name != RETURNED and values[name]]
+    lines = [f"Of all words, {' and '.join(kept)}." if kept else "The mechanism chose all words."]
     if found.documents:
         values |= found.as_values()
         details |= found.as_details()
-        if is_replay(case):
-            details["of_file"] = of_file.as_details()
-            lines += [f"In the file itself: {of_file.describe()}", f"With new noise: {found.describe()}"]
-        else:
-            lines.append(found.describe())
-        lines += describe_share(found, certificate.terms.largest_share)
-    return Explanation(values, details, lines, find_intervals(case.obfuscations or (), found))
+        lines.append(found.describe())
+        if any(result.text != text for result, text in zip(case.obfuscations or (), case.obfuscated, strict=False)):
+            details["of_file"] = of_file.as_details()  # the chunks are those of a replay
+            lines[1:] = [f"In the file itself: {of_file.describe()}", f"With new noise: {found.describe()}"]
+    intervals = find_intervals(case.obfuscations or ())
+    return {name: Reading(value, intervals.get(name)) for name, value in values.items()}, details, lines
 
 
-def describe_reasons(values: Mapping[str, float], chosen: float) -> str:
-    """The words that were kept, by reason, and those that the mechanism chose.
-
-    >>> describe_reasons({"kept_stopword": 0.4, "kept_unknown": 0.02, "kept_no_share": 0.0}, 0.58)
-    'Of all words, 40.0% are stopwords that were kept and 2.0% are not in the vocabulary; the mechanism chose 58.0%.'
-    """
-    kept = [f"{values[name]:.1%} {reason}" for name, reason in REASONS.items() if name != RETURNED and values.get(name)]
-    if not kept:
-        return "The mechanism chose all words."
-    return f"Of all words, {' and '.join(kept)}; the mechanism chose {chosen:.1%}."
-
-
-def find_mismatch(case: Case, share: float) -> list[str]:
-    """The caveat for a certificate that states another share of unchanged words than the texts have."""
-    if case.certificate is None:
-        return []
-    check = check_unchanged_words(case.certificate, case.dataset.size, share)
-    return [f"{check.finding} The certificate may belong to other texts."] if check.passed is False else []
-
-
-def find_intervals(obfuscations: Sequence[Obfuscation], found: Returns) -> dict[str, Interval | None]:
+def find_intervals(obfuscations: Sequence[Obfuscation]) -> dict[str, Interval | None]:
     """The intervals of words by reason and of the worst documents, if the outcomes of chunks are given."""
     if not obfuscations:
         return {}
@@ -162,10 +134,9 @@ def find_intervals(obfuscations: Sequence[Obfuscation], found: Returns) -> dict[
     counts[RETURNED] = [tally.returned for tally in tallies]
     counts["released"] = [sum(tally.words[outcome] for outcome in RELEASED) for tally in tallies]
     intervals = {reason: bootstrap_ratio(counted, totals) for reason, counted in counts.items()}
-    if found.by_row:
-        rates = np.array(list(found.by_row.values()))
-        intervals["documents_verbatim"] = bootstrap_mean(rates == 1)
-        intervals["documents_80"] = bootstrap_mean(rates >= HIGH)
+    if rates := list(Returns.of_chunks(obfuscations, range(len(obfuscations))).by_row.values()):
+        intervals["documents_verbatim"] = bootstrap_mean(np.array(rates) == 1)
+        intervals["documents_80"] = bootstrap_mean(np.array(rates) >= HIGH)
     return intervals
 
 
@@ -180,9 +151,7 @@ class Returns(NamedTuple):
     """The number of documents whose perturbed words all returned."""
     high: int
     """The number of documents in which most of the perturbed words returned, or all."""
-    share: float | None
-    """The typical share of a perturbed chunk, their median where chunks are known; ``None`` if it is not known."""
-    by_row: Mapping[int, float]
+    by_row: Mapping[int, float] = {}
     """The share of returned words by row, from 1; empty without the outcomes of chunks."""
 
     @classmethod
@@ -190,23 +159,14 @@ class Returns(NamedTuple):
         """The returned words from the outcomes of chunks."""
         returned = perturbed = 0
         by_row: dict[int, float] = {}
-        shares: list[float] = []
         for row, obfuscation in zip(rows, obfuscations, strict=True):
             chosen = [chunk for chunk in obfuscation.chunks if chunk.outcome.is_chosen]
             if words := sum(chunk.chunk.size for chunk in chosen):
                 same = sum(chunk.chunk.size for chunk in chosen if is_returned(chunk))
                 by_row[row + 1] = same / words
                 returned, perturbed = returned + same, perturbed + words
-                shares += [chunk.share for chunk in chosen]
-        return cls(
-            returned,
-            perturbed,
-            len(by_row),
-            sum(rate == 1 for rate in by_row.values()),
-            sum(rate >= HIGH for rate in by_row.values()),
-            float(np.median(shares)) if shares else None,
-            by_row,
-        )
+        verbatim, high = (sum(rate >= least for rate in by_row.values()) for least in (1, HIGH))
+        return cls(returned, perturbed, len(by_row), verbatim, high, by_row)
 
     @classmethod
     def of_certificate(cls, certificate: Certificate) -> Returns:
@@ -214,68 +174,33 @@ class Returns(NamedTuple):
         tally, bands = certificate.tally, certificate.tally.return_bands
         perturbed = sum(tally.words[outcome] for outcome in Outcome if outcome.is_chosen)
         nearly, verbatim = (bands[band] for band in RETURN_BANDS[-2:])
-        budget, share = certificate.budget, None
-        if 2 * tally.capped >= perturbed:
-            share = certificate.terms.largest_share
-        elif budget.length == "own" and not tally.capped:
-            share = budget.epsilon_per_word
-        return cls(tally.returned, perturbed, bands.total(), verbatim, nearly + verbatim, share, {})
+        return cls(tally.returned, perturbed, bands.total(), verbatim, nearly + verbatim)
 
     def as_values(self) -> dict[str, float]:
         """The values of the worst documents."""
         values = {"documents_verbatim": self.verbatim / self.documents, "documents_80": self.high / self.documents}
-        if not self.by_row:
-            return values
-        rates = np.array(list(self.by_row.values()))
-        return {"returned_p95": float(np.quantile(rates, 0.95)), "returned_max": float(rates.max()), **values}
+        if self.by_row:
+            rates = list(self.by_row.values())
+            values |= {"returned_p95": float(np.quantile(rates, 0.95)), "returned_max": max(rates)}
+        return values
 
     def as_details(self) -> dict[str, Any]:
         """The counts behind the values, and the rows of the worst documents with a returned word."""
-        details: dict[str, Any] = {
-            "perturbed_words": self.perturbed,
-            "documents": {"perturbed": self.documents, "verbatim": self.verbatim, "80": self.high},
-        }
-        if self.by_row:
-            worst = sorted(self.by_row.items(), key=lambda item: -item[1])[:WORST]
-            details["worst_rows"] = [row for row, rate in worst if rate]
-        return details
+        counts = {"perturbed": self.documents, "verbatim": self.verbatim, "80": self.high}
+        worst = sorted(self.by_row.items(), key=lambda item: -item[1])[:WORST]
+        rows = {"worst_rows": [row for row, rate in worst if rate]} if self.by_row else {}
+        return {"perturbed_words": self.perturbed, "documents": counts, **rows}
 
     def describe(self) -> str:
         """The returned words in plain language.
 
-        >>> Returns(12, 100, 400, 3, 10, None, {}).describe()
+        >>> Returns(12, 100, 400, 3, 10).describe()
         '12.0% of the replaced words returned. In 3 of 400 documents all of them did, in 10 at least 80%.'
         """
-        line = f"{self.returned / self.perturbed:.1%} of the replaced words returned."
-        if not self.high:
-            return f"{line} In none of {self.documents:,} documents did {HIGH:.0%} or more of them return."
-        verbatim = f"In {self.verbatim:,} of {self.documents:,} documents all of them did"
-        return f"{line} {verbatim}, in {self.high:,} at least {HIGH:.0%}."
-
-
-def is_replay(case: Case) -> bool:
-    """Whether the outcomes of chunks are those of a replay."""
-    pairs = zip(case.obfuscations or (), case.obfuscated, strict=case.obfuscations is not None)
-    return any(obfuscation.text != text for obfuscation, text in pairs)
-
-
-def describe_share(found: Returns, largest: float | None) -> list[str]:
-    """The sentence that explains documents that are nearly unchanged by their shares; none if shares do not."""
-    if not found.high or found.share is None or largest is None or found.share < largest:
-        return []
-    return [f"Shares of about {found.share:.3g} explain it: the largest share is {largest:.3g}."]
-
-
-def count_unchanged(obfuscations: Sequence[Obfuscation]) -> dict[str, Counter[str]]:
-    """Count unchanged words by reason and by the lowercase text of their chunk."""
-    found: dict[str, Counter[str]] = {reason: Counter() for reason in REASONS}
-    for obfuscation in obfuscations:
-        for chunk in obfuscation.chunks:
-            if chunk.outcome.in_clear:
-                found[chunk.outcome.value][chunk.original.lower()] += chunk.chunk.size
-            elif is_returned(chunk):
-                found[RETURNED][chunk.original.lower()] += chunk.chunk.size
-    return found
+        return (
+            f"{self.returned / self.perturbed:.1%} of the replaced words returned. In {self.verbatim:,} of "
+            f"{self.documents:,} documents all of them did, in {self.high:,} at least {HIGH:.0%}."
+        )
 
 
 def is_returned(chunk: ObfuscatedChunk) -> bool:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -82,7 +81,9 @@ class Texts(Sequence[str]):
         """The cache of the scores with this identity; ``in_memory`` writes nothing to the folder."""
         name = json.dumps([identity, in_memory], sort_keys=True)
         if name not in self._caches:
-            self._caches[name] = ScoreCache(None, identity) if in_memory else self._open_cache(identity)
+            self._caches[name] = ScoreCache(None, identity)
+            if not in_memory and self._folder is not None:
+                self._caches[name] = ScoreCache(self.folder, identity, load_key(self._folder))
         return self._caches[name]
 
     @cached_property
@@ -95,9 +96,6 @@ class Texts(Sequence[str]):
     def sign(self, key: Key) -> Key:
         """The keyed hash of a hash, with the secret of the cache."""
         return sign(key, PROCESS_KEY if self._folder is None else load_key(self._folder))
-
-    def _open_cache(self, identity: Mapping[str, object]) -> ScoreCache:
-        return ScoreCache(self.folder, identity, None if self._folder is None else load_key(self._folder))
 
     def score(
         self,
@@ -126,15 +124,21 @@ class Texts(Sequence[str]):
         """
         cached, keys = self.cached(identity, in_memory=in_memory), self.keys if keys is None else keys
         missing = set(cached.find_missing(keys))
+        done, total, waiting, written = 0, len(missing), dict[Key, Row](), time.monotonic()
+        try:
+            for part in self._divide(keys, part_texts or PART_TEXTS) if missing else ():
+                if chosen := [position for position in part if position in missing]:
+                    progress(stage, done, done / total)
+                    rows = (np.asarray(row, dtype=np.float64) for row in work(chosen))
+                    waiting |= {keys[position]: row for position, row in zip(chosen, rows, strict=True)}
+                    done += len(chosen)
+                if waiting and time.monotonic() - written >= WRITE_SECONDS:
+                    cached.add(waiting)
+                    waiting, written = {}, time.monotonic()
+        finally:  # also after an interruption
+            if waiting:
+                cached.add(waiting)
         if missing:
-            done, total = 0, len(missing)
-            with _writing_regularly(cached) as add:
-                for part in self._divide(keys, part_texts or PART_TEXTS):
-                    if chosen := [position for position in part if position in missing]:
-                        progress(stage, done, done / total)
-                        rows = (np.asarray(row, dtype=np.float64) for row in work(chosen))
-                        add({keys[position]: row for position, row in zip(chosen, rows, strict=True)})
-                        done += len(chosen)
             progress(stage, total, 1.0)
         return [cached[key] for key in keys]
 
@@ -145,30 +149,6 @@ class Texts(Sequence[str]):
             first.setdefault(key, position)
         order = sorted(first.values(), key=lambda position: -len(self._texts[position]))
         return (order[start : start + size] for start in range(0, len(order), size))
-
-
-@contextmanager
-def _writing_regularly(cached: ScoreCache) -> Iterator[Callable[[dict[Key, Row]], None]]:
-    """A function that adds rows to a cache, at the latest after some seconds, and in any case at the end."""
-    waiting: dict[Key, Row] = {}
-    written = time.monotonic()
-
-    def write() -> None:
-        nonlocal written
-        if waiting:
-            cached.add(waiting)
-            waiting.clear()
-        written = time.monotonic()
-
-    def add(rows: dict[Key, Row]) -> None:
-        waiting.update(rows)
-        if time.monotonic() - written >= WRITE_SECONDS:
-            write()
-
-    try:
-        yield add
-    finally:  # also after an interruption
-        write()
 
 
 TEST_SHARE = 0.1

@@ -19,12 +19,9 @@ class Downstream(Classification):
         """Train and test the classifier."""
         obfuscated, original = self.predict(case, Scenario.ADAPTIVE), self.predict(case, Scenario.BASELINE)
         scores = Scores.of({"f1": obfuscated, "original": original})
-        kept, more = "", {}
+        line = f"A classifier trained on obfuscated texts predicts the label with F1 {scores.show('f1', first=True)}"
+        more = {}
         if original.f1 > 0:
             more["retained"] = Reading(obfuscated.f1 / original.f1, obfuscated.find_ratio(original))
-            kept = f" Obfuscated texts keep {more['retained'].show('.1%')} of it."
-        line = (
-            f"A classifier trained on obfuscated texts predicts the label with F1 {scores.show('f1', first=True)}. "
-            f"{scores.describe_chance(f1='this')} With originals the F1 is {scores.show('original')}.{kept}"
-        )
-        return self.report_scores(case, line, scores, originals="original", seeds=obfuscated.by_seed, **more)
+            line += f"; that is {more['retained'].show('.1%')} of the F1 without obfuscation"
+        return self.report_scores(case, f"{line}.", scores, originals="original", seeds=obfuscated.by_seed, **more)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -32,6 +33,7 @@ LOADED = 3
 """The number of encoders to hold in memory. The paper uses three."""
 
 
+@dataclass
 class CachedEncoder:
     """An encoder that computes the embedding of a text once.
 
@@ -45,30 +47,22 @@ class CachedEncoder:
         keep_embeddings: Write the embeddings of originals to the cache on disk.
     """
 
-    def __init__(
-        self,
-        files: ModelFiles,
-        *,
-        batch_size: int = BATCH_SIZE,
-        device: str | None = None,
-        truncate: bool = False,
-        keep_embeddings: bool = False,
-    ) -> None:
-        self.files = files
-        self._batch_size = batch_size
-        self._device = device
-        self._truncate = truncate
-        self._keep_embeddings = keep_embeddings
+    files: ModelFiles
+    _: KW_ONLY
+    batch_size: int = BATCH_SIZE
+    device: str | None = None
+    truncate: bool = False
+    keep_embeddings: bool = False
 
     @cached_property
     def model(self) -> SentenceEncoder:
         """The encoder, loaded on first use."""
-        return _load(self.files, self.files.sha256, self._batch_size, self._device)
+        return _load(self.files, self.files.sha256, self.batch_size, self.device)
 
     @property
     def record(self) -> dict[str, object]:
         """Everything about the encoder that embeddings depend on."""
-        return {"model": self.files.as_dict(), "truncate": self._truncate}
+        return {"model": self.files.as_dict(), "truncate": self.truncate}
 
     def embed_all(self, texts: Texts, *, originals: bool = False, progress: Progress = ignore_progress) -> Values:
         """The embeddings of all texts.
@@ -83,7 +77,7 @@ class CachedEncoder:
             return list(self._read(texts, positions))
 
         stage = f"{'originals' if originals else 'embeddings'}, {self.files.name}"
-        in_memory = not (originals and self._keep_embeddings)
+        in_memory = not (originals and self.keep_embeddings)
         return np.array(texts.score(self._identity, work, in_memory=in_memory, stage=stage, progress=progress))
 
     def embed(self, texts: Texts, positions: Sequence[int]) -> Values:
@@ -100,7 +94,7 @@ class CachedEncoder:
         return identify("embedding", read_versions(PACKAGES), **self.record)
 
     def _read(self, texts: Texts, positions: Sequence[int]) -> Values:
-        return self.model.embed([texts[position] for position in positions], truncate=self._truncate)
+        return self.model.embed([texts[position] for position in positions], truncate=self.truncate)
 
 
 @lru_cache(maxsize=LOADED)

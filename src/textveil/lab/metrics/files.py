@@ -25,9 +25,17 @@ class Pairs:
     attribute: Values | None
 
 
-@dataclass(frozen=True, slots=True)
-class PairedFiles:
-    """The files of an evaluation: two files with the same rows, or one file with both texts.
+def read_pairs(
+    original: Path,
+    obfuscated: Path | None = None,
+    *,
+    text: str = TEXT_COLUMN,
+    obfuscated_text: str | None = None,
+    labels: Sequence[str] = (),
+    attribute: str | None = None,
+    format_name: str | None = None,
+) -> Pairs:
+    """The rows of two files with the same rows, or of one file with both texts.
 
     Args:
         original: The file with the originals, their label and their attribute.
@@ -37,47 +45,32 @@ class PairedFiles:
         labels: The columns with the labels of tasks.
         attribute: The column with an attribute to protect.
         format_name: The format of the files; by default it follows from their names.
+
+    Raises:
+        ColumnError: A file lacks a column.
+        InputError: The files do not have the same rows.
     """
-
-    original: Path
-    obfuscated: Path | None = None
-    text: str = TEXT_COLUMN
-    obfuscated_text: str | None = None
-    labels: Sequence[str] = ()
-    attribute: str | None = None
-    format_name: str | None = None
-
-    def read(self) -> Pairs:
-        """Read all rows.
-
-        Raises:
-            ColumnError: A file lacks a column.
-            InputError: The files do not have the same rows.
-        """
-        if self.obfuscated is None and self.obfuscated_text in (None, self.text):
-            raise ParameterError(
-                "The obfuscated texts are missing. Set `obfuscated` to their file, or `obfuscated_text` to their "
-                "column in a file with both."
-            )
-        wanted = [column for column in (*self.labels, self.attribute) if column is not None]
-        originals, columns = read_columns(self.original, self.text, wanted, self.format_name)
-        second = self.obfuscated or self.original
-        obfuscated, others = read_columns(
-            second, self.obfuscated_text or self.text, wanted, self.format_name, lenient=True
+    if obfuscated is None and obfuscated_text in (None, text):
+        raise ParameterError(
+            "The obfuscated texts are missing. Set `obfuscated` to their file, or `obfuscated_text` to their column in "
+            "a file with both."
         )
-        if len(originals) != len(obfuscated):
-            raise InputError(
-                f"{str(self.original)!r} has {len(originals):,} rows and {str(second)!r} has {len(obfuscated):,}. Give "
-                "files with the same rows in the same order."
-            )
-        for column in wanted:
-            _check_same(columns[column], others.get(column), column)
-        return Pairs(
-            originals,
-            obfuscated,
-            {label: columns[label] for label in self.labels},
-            None if self.attribute is None else columns[self.attribute],
+    wanted = [column for column in (*labels, attribute) if column is not None]
+    originals, columns = read_columns(original, text, wanted, format_name)
+    second = obfuscated or original
+    hidden, others = read_columns(second, obfuscated_text or text, wanted, format_name, lenient=True)
+    advice = "Give files with the same rows in the same order."
+    if len(originals) != len(hidden):
+        raise InputError(
+            f"{str(original)!r} has {len(originals):,} rows and {str(second)!r} has {len(hidden):,}. {advice}"
         )
+    for column in wanted:
+        for row, (one, other) in enumerate(zip(columns[column], others.get(column, columns[column]), strict=True)):
+            if one != other:
+                raise InputError(f"Row {row + 1} has a different {column!r} in the file of obfuscated texts. {advice}")
+    return Pairs(
+        originals, hidden, {label: columns[label] for label in labels}, columns[attribute] if attribute else None
+    )
 
 
 def read_columns(
@@ -100,13 +93,3 @@ def read_columns(
     if not texts:
         raise InputError(f"{str(path)!r} has no rows. Give a file with texts.")
     return texts, found
-
-
-def _check_same(values: Values, others: Values | None, column: str) -> None:
-    """Refuse files whose rows differ in a common column."""
-    for row, pair in enumerate(zip(values, others or values, strict=True), start=1):
-        if pair[0] != pair[1]:
-            raise InputError(
-                f"Row {row} has a different {column!r} in the file of obfuscated texts. Give files with the same rows "
-                "in the same order."
-            )

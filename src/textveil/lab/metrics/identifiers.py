@@ -63,10 +63,8 @@ class Counts(NamedTuple):
         if over == "identifiers":
             interval = bootstrap_ratio(self.survived, self.found)
             return Reading(sum(self.survived) / max(1, sum(self.found)), interval)
-        return average(self._shares()) if self.texts else Reading(0.0)
-
-    def _shares(self) -> list[float]:
-        return [survived / found for survived, found in zip(self.survived, self.found, strict=True) if found]
+        shares = [survived / found for survived, found in zip(self.survived, self.found, strict=True) if found]
+        return average(shares) if shares else Reading(0.0)
 
 
 def _as_row(text: str, found: Sequence[Found]) -> Row:
@@ -145,61 +143,52 @@ class Identifiers(Metric):
 
     def measure(self, case: Case) -> Measurement:
         """Search every obfuscated text for the identifiers of its original."""
-        counted = CHOICES[self.kinds]
         rows = [
-            [(each, there) for each, there in zip(found, _search(original, obfuscated, found), strict=True)
-             if each.kind in counted]
+            _search(original, obfuscated, [each for each in found if each.kind in CHOICES[self.kinds]])
             for original, obfuscated, found in zip(case.originals, case.obfuscated, self.find(case), strict=True)
-        ]  # fmt: skip
+        ]
         worst = [_find_worst(row) for row in rows]
-        harms = {
-            harm: counts
-            for harm in Harm
-            if (counts := Counts.over([[there for group, there in row if group is harm] for row in worst])).texts
-        }
+        groups = {harm: Counts.over([[there for each, there in row if each is harm] for row in worst]) for harm in Harm}
+        harms = {harm: counts for harm, counts in groups.items() if counts.texts}
+        averages = {harm: counts.average(self.average) for harm, counts in harms.items()}
         whole = Counts.over([[there for _, there in row] for row in worst])
-        groups = {**{harm.value: counts for harm, counts in harms.items()}, "remaining": whole}
-        averages = {name: counts.average(self.average) for name, counts in groups.items()}
-        direct = harms.get(Harm.DIRECT)
-        listed = {
-            harm.value: {"found": sum(counts.found), "texts": counts.texts, "remaining": averages[harm.value].value}
-            for harm, counts in harms.items()
-        }
+        few = describe_few(whole.texts, "texts with an identifier")
+        if Harm.DIRECT in harms:
+            few = describe_few(harms[Harm.DIRECT].texts, "texts with a direct identifier")
         return self.report(
             self._write_line(averages),
-            {**averages, "found": float(sum(whole.found)), "pairs": float(whole.texts)},
-            caveats=describe_few(whole.texts, "texts with an identifier")
-            if direct is None
-            else describe_few(direct.texts, "texts with a direct identifier"),
-            harms=listed,
+            {
+                **{harm.value: reading for harm, reading in averages.items()},
+                "remaining": whole.average(self.average),
+                "found": float(sum(whole.found)),
+                "pairs": float(whole.texts),
+            },
+            caveats=few,
+            harms={
+                harm.value: {"found": sum(counts.found), "texts": counts.texts, "remaining": averages[harm].value}
+                for harm, counts in harms.items()
+            },
             kinds=self._list_kinds(rows),
         )
 
     def _list_kinds(self, rows: Sequence[Sequence[tuple[Found, bool]]]) -> dict[str, dict[str, Any]]:
         """The share of every kind that was found, the most harmful kinds first."""
-        present = {each.kind for row in rows for each, _ in row}
         listed = {}
-        for kind in sorted(present, key=lambda kind: (list(Harm).index(HARMS[kind]), kind)):
+        for kind in sorted(KINDS, key=lambda kind: (list(Harm).index(HARMS[kind]), kind)):
             counts = Counts.over([[there for each, there in row if each.kind == kind] for row in rows])
-            listed[kind] = {
-                "harm": HARMS[kind].value,
-                "found": sum(counts.found),
-                "remaining": counts.average(self.average).value,
-            }
+            if found := sum(counts.found):
+                remaining = counts.average(self.average).value
+                listed[kind] = {"harm": HARMS[kind].value, "found": found, "remaining": remaining}
         return listed
 
-    def _write_line(self, averages: Mapping[str, Reading]) -> str:
-        names = [harm for harm in Harm if harm.value in averages]
-        if not names:
+    def _write_line(self, averages: Mapping[Harm, Reading]) -> str:
+        if not averages:
             return "No identifiers (names, places, dates, numbers) were found in the originals."
-        start = "On average, {} of a text's" if self.average == "pairs" else "{} of all"
-        first, *rest = names
-        shown = averages[first].show(".1%", first=True)
-        line = f"{start.format(shown)} {first.value} identifiers ({_EXAMPLES[first]}) survive obfuscation."
-        if first is not Harm.DIRECT:
-            line = f"No direct identifiers ({_EXAMPLES[Harm.DIRECT]}) were found in the originals. {line}"
-        others = [f"{averages[harm].value:.1%} of {harm.value} ones ({_EXAMPLES[harm]})" for harm in rest]
-        return f"{line} So do {' and '.join(others)}." if others else line
+        first = next(iter(averages))
+        shares = [f"{each.show('.1%', first=harm is first)} of {harm.value}" for harm, each in averages.items()]
+        listed = [f"{share} ones ({_EXAMPLES[harm]})" for share, harm in zip(shares, averages, strict=True)]
+        over = "in a text, on average" if self.average == "pairs" else "in all texts together"
+        return f"Identifiers that survive obfuscation {over}: {', '.join(listed)}."
 
 
 def _find_worst(row: Sequence[tuple[Found, bool]]) -> list[tuple[Harm, bool]]:
@@ -216,10 +205,10 @@ def _hash_configuration(*more: object) -> str:
     return hash_text(repr((RECOGNIZERS, MODEL_KINDS, KINDS, LEAST_SCORE, *more))).hex()[:12]
 
 
-def _search(original: str, obfuscated: str, found: Sequence[Found]) -> list[bool]:
-    """Whether the obfuscated text contains each identifier."""
+def _search(original: str, obfuscated: str, found: Sequence[Found]) -> list[tuple[Found, bool]]:
+    """Every identifier, and whether the obfuscated text contains it."""
     hidden = _normalize(obfuscated)
-    return [contains_identifier(original[each.start : each.stop], hidden) for each in found]
+    return [(each, contains_identifier(original[each.start : each.stop], hidden)) for each in found]
 
 
 def contains_identifier(identifier: str, text: str) -> bool:

@@ -20,8 +20,6 @@ from textveil.lab.metrics.quantities import (
     Reading,
 )
 
-_NAMES = {"adaptive_f1": "adaptive", "static_f1": "static", "stylometry_adaptive": "style"}
-"""The name of the attacker of a column."""
 _SHARES = {
     UNCHANGED: "{} of the words are unchanged",
     DIRECT: "{} of the direct identifiers survive",
@@ -42,50 +40,36 @@ class Leak(NamedTuple):
     """How much of it still stands: 0 is nothing, 1 is as much as in the originals."""
     sentence: str
     """In plain language, without a full stop."""
-    precise: str
-    """The sentence with the interval of the value, if it has one."""
 
 
 def list_leaks(measurements: Mapping[str, Measurement]) -> list[Leak]:
     """Everything that was measured and still stands, the most first: the only list of it."""
     evaluation = Evaluation(0, 0, measurements, {})
     leaks = []
-    if (strongest := STRONGEST.find_column(evaluation)) is not None:
-        leaks.append(_find_attacker(_NAMES[strongest.name], STRONGEST, evaluation))
-    leaks.append(_find_attacker("membership", MEMBERSHIP, evaluation))
-    for quantity, sentence in _SHARES.items():
+    for quantity in (STRONGEST, MEMBERSHIP, *_SHARES):
         if (reading := quantity.read(evaluation)) is not None:
-            leaks.append(_fill(reading.value, sentence, _show_beside(quantity, reading)))
+            beside = _show_beside(quantity, reading)
+            if quantity in _SHARES:
+                leaks.append(Leak(reading.value, _SHARES[quantity].format(f"{reading.value:.1%}{beside}")))
+            else:
+                leaks.append(_compare(quantity, evaluation, reading, f"{quantity.show(reading.value)}{beside}"))
     if verbatim := evaluation.value("clear_text", "documents_verbatim"):
-        leaks.append(_fill(verbatim, "in {} of the documents, every word to be replaced returned"))
-    return sorted((each for each in leaks if each is not None), key=lambda each: -each.share)
+        leaks.append(Leak(verbatim, f"in {verbatim:.1%} of the documents, every word to be replaced returned"))
+    return sorted(leaks, key=lambda each: -each.share)
 
 
-def _fill(share: float, sentence: str, interval: str = "") -> Leak:
-    """A share that still stands, in a sentence that has braces in its place."""
-    shown = f"{share:.1%}"
-    return Leak(share, sentence.format(shown), sentence.format(f"{shown} ({interval})" if interval else shown))
-
-
-def _find_attacker(name: str, quantity: Quantity, evaluation: Evaluation) -> Leak | None:
-    """An attacker, between chance and the originals; ``None`` if it was not measured."""
-    reading = quantity.read(evaluation)
-    if reading is None:
-        return None
-    found = {each: quantity.read_reference(evaluation, each) for each in (Reference.ORIGINALS, Reference.CHANCE)}
-    known = {each: reference.value for each, reference in found.items() if reference is not None}
+def _compare(quantity: Quantity, evaluation: Evaluation, reading: Reading, shown: str) -> Leak:
+    """How far an attacker is between chance and the originals, with its value in plain language."""
+    references = {each: quantity.read_reference(evaluation, each) for each in (Reference.ORIGINALS, Reference.CHANCE)}
+    known = {each: found.value for each, found in references.items() if found is not None}
     low, high = known.get(Reference.CHANCE, 0.0), known.get(Reference.ORIGINALS, 1.0)
     share = (reading.value - low) / (high - low) if high > low else float(reading.value > low)
-    line = f"the {name} attacker has {quantity.title.rpartition(' ')[2]} {quantity.show(reading.value)}"
-    beside = ", ".join(f"{each.value} {quantity.show(value)}" for each, value in known.items())
-    sentence, precise = (
-        f"{line} ({'; '.join(filter(None, facts))})" if any(facts) else line
-        for facts in ([beside], [_show_beside(quantity, reading), beside])
-    )
-    return Leak(min(max(share, 0.0), 1.0), sentence, precise)
+    column = quantity.find_column(evaluation) or quantity.columns[0]
+    beside = "".join(f", {each.value} {quantity.show(value)}" for each, value in known.items())
+    return Leak(min(max(share, 0.0), 1.0), f"the {column.title} is {shown}{beside}")
 
 
 def _show_beside(quantity: Quantity, reading: Reading) -> str:
-    """The interval of a value; nothing if it has none, or if it is a point."""
+    """The interval of a value in parentheses; nothing if it has none, or if it is a point."""
     interval = reading.interval
-    return "" if interval is None or interval.low == interval.high else quantity.show_interval(interval)
+    return "" if interval is None or interval.low == interval.high else f" ({quantity.show_interval(interval)})"

@@ -117,16 +117,16 @@ class Overlap(Metric):
         """Compare the words of every pair."""
         aligned, (content, contents, rouge, unrelated) = Alignment.of(case), self._compare(case).T
         readings = {"unchanged": aligned.share, "rouge_l": average(rouge)}
-        line = f"{aligned.share.show('.1%', first=True)} of the words are unchanged"
         if contents.any():
             share = float(content.sum() / contents.sum())
             readings["unchanged_content"] = Reading(share, bootstrap_ratio(content, contents))
-            line += f", {share:.1%} without stopwords"
-        line += f". ROUGE-L is {readings['rouge_l'].value:.3f}; identical texts have 1"
         if len(rouge) > 1:
             readings["unrelated"] = average(unrelated)
-            line += f", unrelated ones {readings['unrelated'].value:.3f}"
-        return self.report(f"{line}.", readings, caveats=describe_few(len(rouge)))
+        line = (
+            f"{aligned.share.show('.1%', first=True)} of the words are unchanged. ROUGE-L is "
+            f"{readings['rouge_l'].value:.3f}; identical texts have 1."
+        )
+        return self.report(line, readings, caveats=describe_few(len(rouge)))
 
     def _compare(self, case: Case) -> Floats:
         """Content words that are unchanged, all content words, ROUGE-L, and ROUGE-L with another original."""

@@ -85,25 +85,16 @@ class Perplexity(ModelMetric):
         if not len(original) or not len(obfuscated):
             needed = "token" if self.start_token else "two tokens"
             raise InputError(f"No text has the {needed} that a perplexity needs. Remove perplexity from `metrics`.")
-        readings = {
-            "mean": average(obfuscated),
-            "median": Reading(float(np.median(obfuscated)), bootstrap(_median, obfuscated)),
-            "original_mean": average(original),
-            "original_median": Reading(float(np.median(original)), bootstrap(_median, original)),
-        }
+        readings = {}
+        for prefix, found in (("", obfuscated), ("original_", original)):
+            readings[f"{prefix}mean"] = average(found)
+            readings[f"{prefix}median"] = Reading(float(np.median(found)), bootstrap(_median, found))
         line = (
             f"The median perplexity of {len(obfuscated):,} texts is {readings['median'].show(',.0f', first=True)}; of "
-            f"the originals it is {readings['original_median'].show(',.0f')}. The mean is "
-            f"{readings['mean'].show(',.0f')}; of the originals it is {readings['original_mean'].show(',.0f')}. The "
-            f"model {self.files.name} read the first {self.tokens} tokens. Lower is more fluent."
+            f"the originals it is {readings['original_median'].show(',.0f')}. Lower is more fluent."
         )
-        return self.report(
-            line,
-            readings,
-            caveats=describe_few(len(obfuscated)),
-            texts=len(obfuscated),
-            originals=len(original),
-        )
+        caveats = describe_few(len(obfuscated))
+        return self.report(line, readings, caveats=caveats, texts=len(obfuscated), originals=len(original))
 
     def score(self, texts: Texts, stage: str, progress: Progress) -> Values:
         """The perplexity of every text that has one."""

@@ -66,8 +66,7 @@ class Quantity:
 
     def find_column(self, evaluation: Evaluation) -> MetricColumn | None:
         """The column that is read, which has the worst value; ``None`` if nothing was measured."""
-        found = {column: _read(evaluation, column) for column in self.columns}
-        values = {column: reading.value for column, reading in found.items() if reading is not None}
+        values = {column: reading.value for column in self.columns if (reading := _read(evaluation, column))}
         worst = min if self.better == "higher" else max
         return worst(values, key=lambda column: values[column]) if values else None
 
@@ -123,10 +122,7 @@ class Quantity:
 
 def _read(evaluation: Evaluation, column: MetricColumn | None) -> Reading | None:
     found = None if column is None else evaluation.measurements.get(column.metric)
-    if column is None or found is None:
-        return None
-    value = found.values.get(column.value)
-    if value is None or not math.isfinite(value):
+    if column is None or found is None or not math.isfinite(value := found.values.get(column.value, math.nan)):
         return None
     interval = found.intervals.get(column.value)
     return Reading(float(value), None if interval is None else Interval(*interval))

@@ -87,7 +87,7 @@ def rebuild_obfuscator(
         decomposition=terms.decomposition["name"],
         decomposition_options=_options(DECOMPOSERS, terms.decomposition),
         distribution=terms.distribution["name"],
-        distribution_options=_distribution_options(terms.distribution, model),
+        distribution_options=_options(DISTRIBUTORS, terms.distribution, model),
         mechanism=terms.mechanism["name"],
         mechanism_options=_options(MECHANISMS, terms.mechanism),
         profile=terms.profile.name,
@@ -102,36 +102,24 @@ def rebuild_obfuscator(
     for axis in ("decomposition", "distribution", "mechanism"):
         was, now = getattr(terms, axis)["model"], getattr(obfuscator.terms, axis)["model"]
         if was is not None and now is not None:
-            advice = "Install the version that was used."
-            if axis == "distribution" and "model" in DISTRIBUTORS.load(terms.distribution["name"]).list_options():
-                advice = "Set `model` to the folder of the encoder that was used."
+            advice = "Install the version that was used, or set `model` to the folder of the encoder that was used."
             _check_same(f"{was['name']} of the {axis}", was["sha256"], now["sha256"], advice)
     return obfuscator
 
 
-def _options(registry: Registry[Any], method: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a recorded method, and its model if that is an option."""
+def _options(registry: Registry[Any], method: Mapping[str, Any], model: str | Path | None = None) -> dict[str, Any]:
+    """The options of a recorded method, and its model if that is an option: the given one, or the recorded name."""
     options = dict(method["options"])
-    if method["model"] is not None and "model" in registry.load(method["name"]).list_options():
-        options["model"] = method["model"]["name"]
-    return options
-
-
-def _distribution_options(method: Mapping[str, Any], model: str | Path | None) -> dict[str, Any]:
-    """The options of the recorded distribution, with the given encoder instead of the recorded name."""
-    options = _options(DISTRIBUTORS, method)
-    if "model" not in DISTRIBUTORS.load(method["name"]).list_options():
+    if "model" not in registry.load(method["name"]).list_options():
         if model is not None:
             raise ParameterError(f"The distribution {method['name']!r} uses no encoder. Remove `model`.")
         return options
-    if model is not None:
-        return {**options, "model": model}
-    try:
-        ModelFiles.find(options["model"])
-    except ResourceError as error:
-        raise ResourceError(
-            f"{_FAILURE} the encoder {options['model']!r} is not found here. Set `model` to its folder. ({error})"
-        ) from error
+    if method["model"] is not None:
+        options["model"] = model or method["model"]["name"]
+        try:
+            ModelFiles.find(options["model"])
+        except ResourceError as error:
+            raise ResourceError(f"{_FAILURE} {error} Or set `model` to the folder of the encoder.") from error
     return options
 
 

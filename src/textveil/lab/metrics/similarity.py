@@ -10,7 +10,7 @@ import numpy as np
 
 from textveil.errors import ParameterError
 from textveil.lab.metrics.base import SAMPLE_OPTION, Case, Measurement, Metric, identify, read_versions
-from textveil.lab.metrics.encoding import BATCH_OPTION, PACKAGES, CachedEncoder
+from textveil.lab.metrics.encoding import BATCH_OPTION, PACKAGES, CachedEncoder, normalize_rows
 from textveil.lab.metrics.uncertainty import average, describe_few
 from textveil.models.encoders import DEFAULT_ENCODER, Values
 from textveil.models.files import DEVICE_OPTION, MODEL_SOURCES, ModelFiles
@@ -74,7 +74,7 @@ class Similarity(Metric):
         if len({each.name for each in files}) < len(files):
             raise ParameterError("Two of the `models` of similarity have the same name. Remove or rename one.")
         self.encoders = [
-            _ComparingEncoder(
+            CachedEncoder(
                 each,
                 batch_size=self.batch_size,
                 device=self.device,
@@ -103,7 +103,7 @@ class Similarity(Metric):
 
     def measure(self, case: Case) -> Measurement:
         """Compare every pair with every encoder."""
-        found = {encoder.files.name: encoder.compare(case, self.sample, self.versions) for encoder in self.encoders}
+        found = {encoder.files.name: self._compare(encoder, case) for encoder in self.encoders}
         cosines = np.mean(list(found.values()), axis=0)
         cosine = average(cosines)
         return self.report(
@@ -115,25 +115,20 @@ class Similarity(Metric):
             pairs=len(cosines),
         )
 
-
-class _ComparingEncoder(CachedEncoder):
-    """An encoder that caches the cosines of pairs, too."""
-
-    def compare(self, case: Case, sample: int | None, versions: dict[str, str]) -> Values:
-        """The cosine of every pair."""
-        originals, obfuscated = case.originals.sample(sample), case.obfuscated.sample(sample)
+    def _compare(self, encoder: CachedEncoder, case: Case) -> Values:
+        """The cosine of every pair, which is cached."""
+        originals, obfuscated = case.originals.sample(self.sample), case.obfuscated.sample(self.sample)
 
         def find_cosines(positions: list[int]) -> list[Row]:
-            rows = self.embed_all(originals, originals=True, progress=case.progress)
-            first, second = rows[positions], self.embed(obfuscated, positions)
-            lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-            return list(((first * second).sum(axis=1) / np.where(lengths > 0, lengths, 1))[:, None])
+            first = encoder.embed_all(originals, originals=True, progress=case.progress)[positions]
+            products = normalize_rows(first) * normalize_rows(encoder.embed(obfuscated, positions))
+            return list(products.sum(axis=1, keepdims=True))
 
         cosines = obfuscated.score(
-            identify("cosine", versions, **self.record),
+            identify("cosine", self.versions, **encoder.record),
             find_cosines,
             keys=[hash_text(*pair) for pair in zip(originals, obfuscated, strict=True)],
-            stage=f"similarity, {self.files.name}",
+            stage=f"similarity, {encoder.files.name}",
             progress=case.progress,
         )
         return np.concatenate(cosines)

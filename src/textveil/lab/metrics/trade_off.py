@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from textveil.lab.metrics.base import Case, Interval, Measurement, Metric
+from textveil.lab.metrics.base import Case, Interval, Measurement, Metric, Reading
 from textveil.lab.metrics.leaks import LEAKING, Leak, list_leaks
 from textveil.lab.metrics.overlap import Alignment
-from textveil.lab.metrics.uncertainty import describe_few, show_interval
+from textveil.lab.metrics.uncertainty import describe_few
 
 MUCH = 0.5
-"""From this share on, what still stands outweighs a gain."""
+"""From this share on, what still stands is much."""
 
 
 def relative_gain(
@@ -55,16 +55,13 @@ class TradeOff(Metric):
     def measure(self, case: Case) -> Measurement:
         """Compute the relative gain, and judge it."""
         if caveats := collect_caveats(case.measured):
-            return self.report(refuse(caveats), {}, caveats=caveats)
+            line = " ".join(["No relative gain is computed, and no conclusion is drawn.", *caveats])
+            return self.report(line, {}, caveats=caveats)
         gain = relative_gain(**{part: case.measured[metric].values[name] for part, (metric, name) in PARTS.items()})
-        interval = find_interval(gain, case.measured)
-        leaks = list_leaks({"clear_text": _measure_words(case), **case.measured})
-        return self.report(judge(gain, interval, leaks), {"relative_gain": gain}, intervals={"relative_gain": interval})
-
-
-def _measure_words(case: Case) -> Measurement:
-    """The unchanged words, as ``clear_text`` measures them."""
-    return Measurement("clear_text", "", {"unchanged": Alignment.of(case).share.value}, "")
+        reading = Reading(gain, find_interval(gain, case.measured))
+        words = Measurement("clear_text", "", {"unchanged": Alignment.of(case).share.value}, "")
+        leaks = list_leaks({"clear_text": words, **case.measured})
+        return self.report(judge(reading, leaks), {"relative_gain": reading})
 
 
 PARTS = {
@@ -111,35 +108,20 @@ def find_interval(gain: float, measured: Mapping[str, Measurement]) -> Interval 
     return Interval(gain - half, gain + half)
 
 
-def judge(gain: float, interval: Interval | None, leaks: Sequence[Leak]) -> str:
+def judge(gain: Reading, leaks: Sequence[Leak]) -> str:
     """The verdict on a trade-off. It names the worst of what still stands, and all of it that is much.
 
     Args:
         gain: The relative gain.
-        interval: Its interval.
-        leaks: Everything that was measured and still stands.
+        leaks: Everything that was measured and still stands, the most first.
     """
-    ranked = sorted(leaks, key=lambda each: -each.share)
-    much = [each.sentence for each in ranked if each.share >= MUCH]
-    line = f"The relative gain is {gain:+.3f}{show_interval(interval, '+.3f')}: {_weigh(gain, interval, bool(much))}"
+    much = [each.sentence for each in leaks if each.share >= MUCH]
+    verdict = f"{'more' if gain.value > 0 else 'less'} privacy was gained than utility was lost"
+    if much and gain.value > 0:
+        verdict = "the formula counts a gain"
+    if gain.interval is not None and gain.interval.low <= 0 <= gain.interval.high:
+        verdict = "it cannot be told from 0, where as much privacy is gained as utility is lost"
+    line = f"The relative gain is {gain.show('+.3f', first=True)}: {verdict}."
     if much:
-        return f"{line}, {'but' if gain > 0 else 'and'} much still stands: {'; '.join(much)}."
-    worst = f" The worst of what still stands: {ranked[0].sentence}." if ranked else ""
-    return f"{line}.{worst}"
-
-
-def _weigh(gain: float, interval: Interval | None, much: bool) -> str:
-    if interval is not None and interval.low <= 0 <= interval.high:
-        return "it cannot be told from 0, where as much privacy is gained as utility is lost"
-    if gain <= 0:
-        return "less privacy was gained than utility was lost"
-    return "the formula counts a gain" if much else "more privacy was gained than utility was lost"
-
-
-def refuse(caveats: Sequence[str]) -> str:
-    """The sentences in place of a verdict that cannot be drawn.
-
-    >>> refuse(["Only 17 test texts."])
-    'No relative gain is computed, and no conclusion is drawn. Only 17 test texts.'
-    """
-    return " ".join(["No relative gain is computed, and no conclusion is drawn.", *caveats])
+        return f"{line} But much still stands: {'; '.join(much)}."
+    return f"{line} The worst of what still stands: {leaks[0].sentence}." if leaks else line

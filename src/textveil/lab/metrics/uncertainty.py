@@ -143,24 +143,6 @@ def describe_few(texts: int, name: str = "texts") -> list[str]:
     return [] if texts >= FEW else [f"Only {texts} {name}: too few for a conclusion, which needs at least {FEW}."]
 
 
-def show_interval(interval: Interval | None, form: str = ".3f") -> str:
-    """An interval in parentheses, after a space; nothing if there is none.
-
-    >>> "0.104" + show_interval(Interval(0.06, 0.15))
-    '0.104 (95 % interval 0.060 to 0.150)'
-    """
-    return "" if interval is None else f" (95 % interval {interval.low:{form}} to {interval.high:{form}})"
-
-
-def show_bounds(interval: Interval | None, form: str = ".3f") -> str:
-    """The bounds of an interval in parentheses, after a space, where a sentence has said that they are 95 %.
-
-    >>> "0.104" + show_bounds(Interval(0.06, 0.15))
-    '0.104 (0.060 to 0.150)'
-    """
-    return "" if interval is None else f" ({interval.low:{form}} to {interval.high:{form}})"
-
-
 def _resample(texts: int, draws: int) -> Iterator[tuple[Any, Any]]:
     """The rows and columns of every resample, in blocks that index a table of texts and draws."""
     generator = SeededRandomness(SEED).stream(0)

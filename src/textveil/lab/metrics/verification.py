@@ -62,11 +62,30 @@ def verify_certificate(
         obfuscations: The outcome of every chunk, from the run itself or from a replay.
         unchanged: The share of unchanged words, as the metric ``clear_text`` measures it.
     """
+    tally, rows = certificate.tally, len(originals)
+    columns = _covers_columns(certificate, rows)
+    several = " It covers several columns." if columns else ""
+    words = sum(len(find_spans(text)) for text in originals if text is not None)
+    counted, documents = tally.words.total(), tally.documents.total()
+    same = sum((original or "") == (other or "") for original, other in zip(originals, obfuscated, strict=True))
+    admitted = documents - tally.documents[DocumentOutcome.OBFUSCATED]  # fewer can be, because of their form
     return (
-        _check_documents(certificate, originals),
-        _check_words(certificate, originals),
-        _check_unchanged_texts(certificate, originals, obfuscated),
-        check_unchanged_words(certificate, len(originals), unchanged),
+        Check(
+            "documents",
+            None if columns else documents == rows,
+            f"The certificate counts {documents:,} documents, and there are {rows:,} rows.{several}",
+        ),
+        Check(
+            "words",
+            None if columns else counted == words,
+            f"The certificate counts {counted:,} words, and the originals have {words:,}.{several}",
+        ),
+        Check(
+            "unchanged texts",
+            same <= admitted,
+            f"{same:,} texts are unchanged; the certificate admits up to {admitted:,}.",
+        ),
+        check_unchanged_words(certificate, rows, unchanged),
         _check_outcomes(certificate, obfuscations),
         _check_claim(certificate),
     )
@@ -224,40 +243,10 @@ def summarize_checks(checks: Sequence[Check]) -> str:
     return f"The certificate fits these texts: {made}{f', {open_checks} could not be made' if open_checks else ''}."
 
 
-def _check_documents(certificate: Certificate, originals: Texts) -> Check:
-    counted, rows = certificate.tally.documents.total(), len(originals)
-    if _covers_columns(certificate, rows):
-        return Check("documents", None, f"The certificate counts {counted:,} documents in {rows:,} rows: {_COLUMNS}.")
-    finding = f"The certificate counts {counted:,} documents, and there are {rows:,} rows."
-    return Check("documents", counted == rows, finding)
-
-
-def _check_words(certificate: Certificate, originals: Texts) -> Check:
-    if _covers_columns(certificate, len(originals)):
-        return Check("words", None, f"The words were not compared: {_COLUMNS}.")
-    counted = certificate.tally.words.total()
-    found = sum(len(find_spans(text)) for text in originals if text is not None)
-    finding = f"The certificate counts {counted:,} words, and the originals have {found:,}."
-    return Check("words", counted == found, finding)
-
-
-_COLUMNS = "it covers several columns"
-
-
 def _covers_columns(certificate: Certificate, rows: int) -> bool:
     """Whether the certificate counts a document for each of several columns of every row."""
     counted = certificate.tally.documents.total()
     return counted > rows and counted % rows == 0
-
-
-def _check_unchanged_texts(certificate: Certificate, originals: Texts, obfuscated: Texts) -> Check:
-    """Whether no more documents are unchanged than the certificate admits. Fewer can be, because of their form."""
-    documents = certificate.tally.documents
-    admitted = documents.total() - documents[DocumentOutcome.OBFUSCATED]
-    pairs = zip(originals, obfuscated, strict=True)
-    unchanged = sum((original or "") == (other or "") for original, other in pairs)
-    finding = f"{unchanged:,} texts are unchanged; the certificate admits up to {admitted:,}."
-    return Check("unchanged texts", unchanged <= admitted, finding)
 
 
 def check_unchanged_words(certificate: Certificate, rows: int, unchanged: float | None) -> Check:

@@ -88,11 +88,6 @@ class Anova:
     noise: Noise | None = None
     """The noise; ``None`` if cells have a single draw."""
 
-    @property
-    def finds_choice(self) -> bool:
-        """Whether any factor or interaction of factors has a significant effect. Controls do not count."""
-        return any(effect.significant for effect in self.effects if effect.factors[0] not in CONTROLS)
-
     def __getitem__(self, name: str) -> Effect:
         for effect in self.effects:
             if effect.name == name:
@@ -187,16 +182,6 @@ def show_p(p_value: float) -> str:
     ('< 0.001', '0.002', '0.880')
     """
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
-
-
-def describe_p(p_value: float) -> str:
-    """A p-value in a sentence.
-
-    >>> describe_p(0.00033), describe_p(0.0021)
-    ('p < 0.001', 'p = 0.002')
-    """
-    shown = show_p(p_value)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
 _NODES = 256

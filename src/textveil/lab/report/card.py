@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -37,7 +36,6 @@ from textveil.lab.metrics.quantities import (
 from textveil.lab.metrics.verification import Check, summarize_checks
 from textveil.lab.report.pages import load_texts, render
 from textveil.outcomes import DocumentOutcome, Outcome
-from textveil.version import __version__
 
 TITLE = "Release card"
 LEAD = (
@@ -66,8 +64,8 @@ class Card(NamedTuple):
 
     def _render(self, template: str) -> str:
         functions = (
-            list_worst, list_done, list_attackers, list_outcomes, list_unchanged, list_documents, list_identifiers,
-            list_utility, list_versions, summarize_checks,
+            list_worst, list_done, list_attackers, list_unchanged, list_utility, summarize_checks, Outcome,
+            DocumentOutcome,
         )  # fmt: skip
         named = {each.__name__: each for each in functions}
         return render(template, title=TITLE, lead=LEAD, texts=load_texts(), **named, **self._asdict())
@@ -102,7 +100,7 @@ def list_worst(evaluation: Evaluation, certificate: Certificate | None, checks: 
     others = dict(evaluation.measurements)
     linkage = {name: others.pop(name) for name in ("linkage",) if name in others}  # the first thing to be tried
     leaks = [*list_leaks(linkage), *list_leaks(others)]
-    lines = [f"{each.precise[0].upper()}{each.precise[1:]}." for each in leaks]
+    lines = [f"{each.sentence[0].upper()}{each.sentence[1:]}." for each in leaks]
     if not linkage:
         lines.insert(0, f"Linkage was not measured here. The level {LEVEL}: {describe_level(LEVEL)} ({MEASURED}).")
     if not leaks:
@@ -195,25 +193,6 @@ def judge_attack(quantity: Quantity, evaluation: Evaluation) -> str:
     return ", ".join(said) or "no conclusion: chance and originals have no interval"
 
 
-def list_outcomes(certificate: Certificate | None) -> Lines:
-    """The share of words by outcome."""
-    if certificate is None or not (words := certificate.tally.words.total()):
-        return []
-    texts = load_texts()["outcomes"]
-    return [(texts[each.value], f"{certificate.tally.words[each] / words:.1%}") for each in Outcome]
-
-
-def list_identifiers(evaluation: Evaluation) -> list[list[str]]:
-    """The surviving identifiers by kind, with their harm where it is known."""
-    found = evaluation.measurements.get("identifiers")
-    rows = []
-    for kind, each in ({} if found is None else found.details).get("kinds", {}).items():
-        name = "nationality, religion, politics" if kind == "NRP" else kind.lower().replace("_", " ")
-        harm = [str(each["harm"])] if "harm" in each else []
-        rows.append([name, *harm, f"{each['found']:,}", f"{each['remaining']:.1%}"])
-    return rows
-
-
 def list_unchanged(evaluation: Evaluation) -> Lines:
     """The share of unchanged words, and the reasons why they are unchanged."""
     found, reading = evaluation.measurements.get("clear_text"), UNCHANGED.read(evaluation)
@@ -224,16 +203,6 @@ def list_unchanged(evaluation: Evaluation) -> Lines:
     rows = [] if reading is None else [("all unchanged words", show_reading(UNCHANGED, reading))]
     values = {why: found.values.get(name) for name, why in (*kinds.items(), (RETURNED, "chosen again"))}
     return [*rows, *((why, f"{share:.1%}") for why, share in values.items() if share)]
-
-
-def list_documents(certificate: Certificate | None) -> Lines:
-    """The number of documents with another outcome than usual."""
-    documents: Counter[DocumentOutcome] = Counter() if certificate is None else certificate.tally.documents
-    return [
-        (outcome.value.replace("_", " "), f"{documents[outcome]:,} of {documents.total():,} documents")
-        for outcome in DocumentOutcome
-        if outcome is not DocumentOutcome.OBFUSCATED and documents[outcome]
-    ]
 
 
 def list_utility(evaluation: Evaluation) -> list[list[str]]:
@@ -248,19 +217,3 @@ def list_utility(evaluation: Evaluation) -> list[list[str]]:
         for title, quantity, measured in listed
         if quantity.read(measured) is not None
     ]
-
-
-def list_versions(evaluation: Evaluation, certificate: Certificate | None) -> Lines:
-    """The versions of everything that was used, and the models of metrics."""
-    used: dict[str, str] = {}
-    for found in evaluation.measurements.values():
-        used |= found.versions
-    facts = [("evaluated with", _join_versions({"textveil": __version__, **used}))]
-    if certificate is not None:
-        facts.append(("obfuscated with", _join_versions(certificate.terms.versions)))
-    facts += [(name, found.description) for name, found in evaluation.measurements.items()]
-    return facts
-
-
-def _join_versions(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())

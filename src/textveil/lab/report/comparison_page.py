@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from textveil.lab.compare import curves
 from textveil.lab.compare.comparison import Comparison, Contender, is_clearly_better
-from textveil.lab.compare.curves import Frontier, compare_frontiers, show_value, tell_areas
-from textveil.lab.compare.front import tell_attack, tell_front
+from textveil.lab.compare.curves import Frontier, compare_frontiers, show_reading, show_value
 from textveil.lab.metrics.columns import Reference
 from textveil.lab.metrics.quantities import Quantity
 from textveil.lab.report.frontier_figure import inline_frontiers
-from textveil.lab.report.pages import render
+from textveil.lab.report.pages import render, tell
 
 TITLE = "Obfuscations side by side"
 MARKS = {
@@ -37,7 +35,7 @@ def write_comparison(comparison: Comparison, title: str = TITLE, *, frontiers: S
     found = compare_frontiers(comparison) if frontiers is None else frontiers
     return render(
         "comparison.html",
-        words=curves,
+        show_reading=show_reading,
         title=title,
         comparison=comparison,
         findings=tell_findings(comparison, found),
@@ -55,12 +53,21 @@ def tell_findings(comparison: Comparison, frontiers: Iterable[Frontier]) -> list
     if main is None:
         lines = ["There is no front: it needs an attack and a utility. Give a label and an attribute."]
     else:
-        lines = [*tell_attack(comparison, main.front.attack), *tell_front(main.front), *tell_areas(main)]
+        lines = [*tell_attack(comparison, main.front.attack), *tell("front", main.front), *tell("areas", main)]
     for metric, caveats in comparison.caveats.items():
         for caveat in caveats:
             if not any(caveat in line for line in lines):
                 lines.append(f"No conclusion is drawn from {metric}. {caveat}")
     return lines
+
+
+def tell_attack(comparison: Comparison, attack: Quantity) -> list[str]:
+    """How an attack compares with chance and with the originals, in plain language."""
+    marks: dict[str, list[str]] = {"chance": [], "as originals": [], "no conclusion": []}
+    for contender in comparison.contenders:
+        for mark in marks.keys() & list_marks(comparison, contender, attack):
+            marks[mark].append(contender.name)
+    return tell("attack", attack.title, {mark: names for mark, names in marks.items() if names})
 
 
 def _list_tables(comparison: Comparison) -> Iterator[tuple[str, list[str], list[list[Any]]]]:

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import as_file, files
 from itertools import pairwise
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 INK, MUTED, RULE = "#1b1f24", "#66707b", "#dde2e7"
-"""The colors of text, of the background data, and of lines. The page replaces them by its own."""
+"""The colors of text, of the background data, and of lines, as in the style. The page replaces them by its own."""
 HOLLOW = "#fefefe"
 """The color inside hollow markers: that of the page."""
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c7b00", "#7a5195", "#882255")
@@ -49,30 +50,6 @@ _CHARACTER = 0.08
 COLOR_MAP = "YlGnBu"
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 _BACKGROUND = '<rect width="100%" height="100%" fill="white"/>'
-_STYLE = {
-    "axes.edgecolor": RULE,
-    "axes.labelcolor": INK,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "figure.autolayout": False,
-    "figure.constrained_layout.use": False,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "grid.color": RULE,
-    "legend.frameon": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "textveil",
-    "text.color": INK,
-    "text.parse_math": False,
-    "xtick.color": INK,
-    "xtick.major.size": 0,
-    "ytick.color": MUTED,
-    "ytick.labelsize": 8,
-    "ytick.major.size": 0,
-}
 
 
 def draw_all(findings: Findings) -> dict[str, Figure]:
@@ -398,7 +375,7 @@ def set_log_scale(axes: Axes) -> None:
 def styled() -> Iterator[None]:
     """Draw in the style of all figures."""
     matplotlib = require("matplotlib", extra="analyze")
-    with matplotlib.rc_context(_STYLE):
+    with as_file(files("textveil.lab.report") / "figures.mplstyle") as style, matplotlib.rc_context(fname=style):
         yield
 
 

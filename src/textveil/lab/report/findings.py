@@ -31,6 +31,7 @@ from textveil.lab.report.anova import (
     compare_pairs,
     name_combination,
 )
+from textveil.lab.report.pages import tell
 from textveil.lab.report.results import (
     CLEAR,
     CLEAR_SHARE,
@@ -39,6 +40,7 @@ from textveil.lab.report.results import (
     EXPOSURE,
     FACTORS,
     HIGH,
+    LEAST_DRAWS,
     LOW,
     NOISE_HIGH,
     NOISE_LOW,
@@ -46,7 +48,6 @@ from textveil.lab.report.results import (
     OWN_EPSILON,
     RELATIVE_GAIN,
     UTILITY,
-    Group,
     Results,
     find_obstacle,
 )
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CONFIDENCE = 0.95
-LEAST_DRAWS = 3
-"""With fewer draws of noise, a 95 % interval over them is too wide to say anything: 18 standard deviations with two."""
 _AVERAGED = METRIC_COLUMNS | {column.name: column for column in (CLEAR, UTILITY, EXPOSURE)}
 
 
@@ -163,11 +162,6 @@ class Advantage:
     evident: Mapping[str, bool] = field(default_factory=dict)
     """Whether the advantage is significant, in the settings that were tested."""
 
-    def lost(self, setting: str, other: str) -> float | None:
-        """The share of the advantage in ``setting`` that is lost in ``other``; ``None`` without an advantage."""
-        before = self.by_setting[setting]
-        return (before - self.by_setting[other]) / before if before > 0 else None
-
 
 @dataclass(frozen=True, slots=True)
 class ClearEffect:
@@ -238,12 +232,6 @@ def measure_clear_effect(results: Results, response: MetricColumn) -> ClearEffec
     return ClearEffect(slope / 100, slope**2 * spread / variance)
 
 
-_WHAT = {
-    UTILITY.name: "mean of utility F1 and similarity",
-    EXPOSURE.name: "mean of surviving identifiers, static and adaptive attacker F1",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A combination with its mean, and with its own share of words in clear. The two are never told apart."""
@@ -284,6 +272,18 @@ class Recommendation:
         choice = "no combination is recommended" if self.best is None else f"choose {self.best}"
         return f"For {self.purpose}, {choice}. {self.reason}"
 
+    def as_dict(self) -> dict[str, Any]:
+        """The recommendation as plain data."""
+        empty = dict.fromkeys(("combination", "score", "clear_share"))
+        best = empty if self.best is None else asdict(self.best)
+        return {
+            "purpose": self.purpose,
+            **best,
+            "evident": self.evident,
+            "reason": self.reason,
+            "sentence": self.sentence,
+        }
+
 
 def recommend(
     results: Results, response: MetricColumn, comparisons: Comparisons | None = None
@@ -310,30 +310,21 @@ def recommend(
 
 def _recommend(results: Results, purpose: str, metric: MetricColumn, comparisons: Comparisons | None) -> Recommendation:
     lacking = results.list_lacking(metric)
-    excluded = f" Excluded, because it lacks values: {'; '.join(map(str, lacking))}." if lacking else ""
     known = results.without(lacking)
-    if known is None:
-        return Recommendation(purpose, None, f"No data set and level has all values.{excluded}")
-    caveats = known.list_caveats(metric)
-    sound = known.without(caveats)
+    caveats = {} if known is None else known.list_caveats(metric)
+    sound = None if known is None else known.without(caveats)
+    ranked: list[Candidate] = []
+    pairs, worse = comparisons, frozenset[str]()
     if sound is None:
-        return Recommendation(
-            purpose, None, f"Every data set and level has a caveat. {tell_caveats(caveats)}{excluded}"
-        )
-    if caveats:
-        excluded += f" Excluded from this recommendation: {tell_caveats(caveats)}"
-    if obstacle := find_obstacle(sound, metric):
-        return Recommendation(purpose, None, f"Nothing was tested. {obstacle}{excluded}")
-    pairs = compare_pairs(sound, metric) if caveats or lacking or comparisons is None else comparisons
-    best, *others = _rank(sound, metric)
-    worse = pairs.list_worse(best.combination, better=metric.better)
-    if not worse:
-        what = _WHAT.get(metric.name, metric.title)
-        reason = f"By the {what}, no combination is significantly better than another."
-        if pairs.significant:
-            reason = f"By the {what}, the first combination is not significantly better than any other."
-        return Recommendation(purpose, None, f"{reason}{excluded}")
-    return Recommendation(purpose, best, f"{_tell_best(best, others, worse, metric)}{excluded}")
+        obstacle = f"{'Every' if caveats else 'No'} data set and level has {'a caveat' if caveats else 'all values'}."
+    elif obstacle := find_obstacle(sound, metric):
+        obstacle = f"Nothing was tested. {obstacle}"
+    else:
+        pairs = compare_pairs(sound, metric) if caveats or lacking or comparisons is None else comparisons
+        ranked = _rank(sound, metric)
+        worse = pairs.list_worse(ranked[0].combination, better=metric.better)
+    reason = " ".join(tell("reason", metric, lacking, caveats, obstacle, ranked, pairs, worse))
+    return Recommendation(purpose, ranked[0] if worse else None, reason)
 
 
 def _rank(results: Results, metric: MetricColumn) -> list[Candidate]:
@@ -347,31 +338,6 @@ def _rank(results: Results, metric: MetricColumn) -> list[Candidate]:
         )
         for names, row in ranked.iterrows()
     ]
-
-
-def _tell_best(best: Candidate, others: list[Candidate], worse: frozenset[str], metric: MetricColumn) -> str:
-    """The mean of the best combination, and what cannot be told from it."""
-    said = f"Its {_WHAT.get(metric.name, metric.title)} is {metric.show(best.score)}."
-    if metric == RELATIVE_GAIN and best.score <= 0:
-        said += " Even so, no more utility than exposure is left."
-    equal = [other for other in others if other.combination not in worse]
-    if not equal:
-        return f"{said} It is significantly better than all others."
-    said += f" It is significantly better than {len(worse)} of the {len(others)} others, but not than the rest"
-    shares = {str(each): each.clear_share for each in (best, *equal) if each.clear_share is not None}
-    if len(shares) <= len(equal):
-        return f"{said}. Which of them releases the fewest words in clear is unknown."
-    safest = min(shares, key=shares.__getitem__)
-    return f"{said}." if safest == str(best) else f"{said}, of which {safest} releases the fewest words in clear."
-
-
-def tell_caveats(caveats: Mapping[Group, tuple[str, ...]]) -> str:
-    """The caveats of groups in words. Groups with the same caveats are listed together."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for group, said in caveats.items():
-        groups.setdefault(said, []).append(f"{group.dataset}, level {group.level}")
-    parts = [f"{'; '.join(names)} ({'; '.join(line.rstrip('.') for line in said)})" for said, names in groups.items()]
-    return f"{'; '.join(parts)}."
 
 
 Row = Mapping[str, Any]
@@ -501,14 +467,8 @@ def _summarize(setting: str, level: str, rows: Sequence[Row], pair: Pair) -> Poi
 def _find_chance(rows: Sequence[Row], quantity: Quantity, own: Reading) -> Reading | None:
     """The reading of chance, if the value cannot be told from it."""
     column = find_reference(_find_column(quantity), Reference.CHANCE)
-    if column is None:
-        return None
-    value, low, high = (_average_groups([rows], f"{column.name}{end}") for end in ("", LOW, HIGH))
-    interval = _find_interval(low, high)
-    if value is None or interval is None:
-        return None
-    chance = Reading(value, interval)
-    return chance if is_chance(own, chance) else None
+    chance = None if column is None else _average_groups([rows], column)
+    return chance if chance is not None and chance.interval is not None and is_chance(own, chance) else None
 
 
 def average_draws(rows: Iterable[Row], column: MetricColumn) -> Reading:
@@ -523,29 +483,29 @@ def average_draws(rows: Iterable[Row], column: MetricColumn) -> Reading:
     for row in rows:
         by_dataset[row["dataset"]].append(row)
     groups = list(by_dataset.values())
-    value = _average_groups(groups, column.name)
-    if value is None:
+    mean = _average_groups(groups, column)
+    if mean is None:
         raise ParameterError(f"There is no value of {column.name!r} to average.")
-    low, high = (_average_groups(groups, f"{column.name}{end}") for end in (LOW, HIGH))
     noise = _find_noise([[scale(row[column.name], column.logarithmic) for row in group] for group in groups])
-    if noise is None and (low is None or high is None):
-        return Reading(value)
-    middle = scale(value, column.logarithmic)
-    below, above = (
-        0.0 if bound is None or low is None or high is None else scale(bound, column.logarithmic) - middle
-        for bound in (low, high)
-    )
+    if noise is None and mean.interval is None:
+        return mean
+    middle = scale(mean.value, column.logarithmic)
+    texts = mean.interval or (mean.value, mean.value)
+    below, above = (scale(bound, column.logarithmic) - middle for bound in texts)
     bounds = middle - math.hypot(below, noise or 0.0), middle + math.hypot(above, noise or 0.0)
     low, high = (math.exp(bound) if column.logarithmic else bound for bound in bounds)
-    return Reading(value, Interval(max(low, column.lowest), min(high, column.highest)))
+    return Reading(mean.value, Interval(max(low, column.lowest), min(high, column.highest)))
 
 
-def _average_groups(groups: Sequence[Sequence[Row]], name: str) -> float | None:
-    """The mean over data sets of the mean over draws; ``None`` if a row lacks it."""
-    values = [[row.get(name) for row in group] for group in groups]
-    if any(value is None or math.isnan(value) for group in values for value in group):
-        return None
-    return float(np.mean([np.mean(np.array(group, float)) for group in values]))
+def _average_groups(groups: Sequence[Sequence[Row]], column: MetricColumn) -> Reading | None:
+    """The mean over data sets of the mean over draws, with mean bounds; ``None`` if a row lacks the value."""
+    found: list[float | None] = []
+    for name in (column.name, f"{column.name}{LOW}", f"{column.name}{HIGH}"):
+        values = [[row.get(name) for row in group] for group in groups]
+        known = not any(value is None or math.isnan(value) for group in values for value in group)
+        found.append(float(np.mean([np.mean(np.array(group, float)) for group in values])) if known else None)
+    value, low, high = found
+    return None if value is None else Reading(value, _find_interval(low, high))
 
 
 def _find_noise(groups: Sequence[Sequence[float]]) -> float | None:
@@ -600,22 +560,10 @@ class SettingFindings:
             "gaps": [asdict(gap) for gap in self.gaps],
             "pairs": len(self.comparisons.pairs),
             "significant_pairs": [asdict(pair) for pair in self.comparisons.significant],
-            "recommendations": [_describe(found) for found in self.recommendations],
+            "recommendations": [found.as_dict() for found in self.recommendations],
             "combinations": {name_combination(*names): dict(row.dropna()) for names, row in means.iterrows()},
             "clear_effect": None if self.clear_effect is None else asdict(self.clear_effect),
         }
-
-
-def _describe(found: Recommendation) -> dict[str, Any]:
-    return {
-        "purpose": found.purpose,
-        "combination": None if found.best is None else found.best.combination,
-        "score": None if found.best is None else found.best.score,
-        "clear_share": None if found.best is None else found.best.clear_share,
-        "evident": found.evident,
-        "reason": found.reason,
-        "sentence": found.sentence,
-    }
 
 
 @dataclass(frozen=True)
@@ -630,6 +578,12 @@ class Findings:
     advantages: tuple[Advantage, ...]
     frontiers: tuple[Frontier, ...] = ()
     """The curves of attack against utility, as far as the results have both."""
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """The gaps of the factors that tell settings apart."""
+        others = [factor for factor in self.results.varying if factor not in self.results.combination]
+        return [measure_gap(self.results, factor, self.response) for factor in others]
 
     def as_dict(self) -> dict[str, Any]:
         """The findings as plain data."""

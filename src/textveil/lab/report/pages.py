@@ -1,4 +1,4 @@
-"""Pages and LaTeX tables, written with the templates of this folder."""
+"""Pages, sentences and LaTeX tables, written with the templates of this folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from textveil.lab.compare.front import begin
+from textveil.lab.metrics.columns import Reference, find_reference
 from textveil.version import __version__
 
 if TYPE_CHECKING:
@@ -23,19 +23,31 @@ def render(template: str, **context: Any) -> str:
     return _load_environment().get_template(template).render(context).strip() + "\n"
 
 
+def tell(name: str, *args: Any) -> list[str]:
+    """The sentences of a macro in ``sentences.txt``. Blank lines separate them."""
+    macro = getattr(_load_environment().get_template("sentences.txt").module, name)
+    paragraphs = (" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", macro(*args)))
+    return [paragraph for paragraph in paragraphs if paragraph]
+
+
 @cache
 def _load_environment() -> Environment:
     import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("textveil.lab.report"),
-        autoescape=jinja2.select_autoescape(["html"]),
+        autoescape=jinja2.select_autoescape(["html"], default_for_string=False),
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         lstrip_blocks=True,
         trim_blocks=True,
     )
-    environment.globals["version"] = __version__
+    environment.globals |= {
+        "version": __version__,
+        "tell": tell,
+        "find_reference": find_reference,
+        "Reference": Reference,
+    }
     environment.filters |= {"begin": begin, "latex": escape_latex, "markdown": escape_markdown}
     return environment
 
@@ -44,6 +56,11 @@ def _load_environment() -> Environment:
 def load_texts() -> dict[str, dict[str, str]]:
     """The prose of the report and of the release card."""
     return tomllib.loads(files("textveil.lab.report").joinpath("texts.toml").read_text(encoding="utf-8"))
+
+
+def begin(sentence: str) -> str:
+    """A sentence with a capital letter. The other letters stay."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def escape_latex(text: str) -> str:

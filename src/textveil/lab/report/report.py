@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from textveil.errors import OutputExistsError, ParameterError
-from textveil.lab.compare import curves
-from textveil.lab.compare.curves import Frontier
-from textveil.lab.report import tables, wording
+from textveil.lab.compare.curves import Frontier, show_reading
+from textveil.lab.report import tables
+from textveil.lab.report.anova import show_p
 from textveil.lab.report.figures import (
     choose_lines,
     draw_all,
@@ -22,9 +22,9 @@ from textveil.lab.report.figures import (
     render_svg,
     varies_in_clear,
 )
-from textveil.lab.report.findings import LEAST_DRAWS, Findings, SettingFindings, average, average_combinations
+from textveil.lab.report.findings import Findings, SettingFindings, average, average_combinations, list_titles
 from textveil.lab.report.frontier_figure import draw_frontiers, inline_frontiers
-from textveil.lab.report.pages import render
+from textveil.lab.report.pages import load_texts, render
 from textveil.lab.report.results import FACTORS, HIGH, LOW
 from textveil.lab.report.tables import ANOVA_HEAD, lay_out_anova, write_anova, write_results
 from textveil.storage.atomic import writing_folder
@@ -57,10 +57,11 @@ def write_page(
     sure_first = sorted(findings.frontiers, key=lambda each: bool(each.front.caveats))
     return render(
         "report.html",
-        wording=wording,
         tables=tables,
-        words=curves,
-        draws_suffice=results.draws >= LEAST_DRAWS,
+        show_p=show_p,
+        show_reading=show_reading,
+        texts=load_texts(),
+        references=list_titles(results.frame, results.metrics),
         title=title,
         findings=findings,
         figures={name: inline_svg(svg, name) for name, svg in figures.items()},

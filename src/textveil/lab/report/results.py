@@ -6,12 +6,14 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import permutations, product
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from textveil.errors import ColumnError, InputError, ParameterError, UnknownNameError
 from textveil.extras import require
@@ -27,7 +29,7 @@ from textveil.tables import read_records
 from textveil.tables.base import list_columns
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
 FACTORS = ("decomposition", "distribution", "mechanism", "profile")
 """The choices that are compared."""
@@ -46,6 +48,8 @@ TARGET = "level_target"
 """The meaning of a calibrated level, such as a share of unchanged words. Its epsilon depends on the methods."""
 OWN_EPSILON = "own_epsilon"
 """The epsilon of a cell, if cells of its level differ in it."""
+LEAST_DRAWS = 3
+"""With fewer draws of noise, a 95 % interval over them is too wide to say anything: 18 standard deviations with two."""
 LONG = ("metric", "value")
 """The columns of results with a row per cell and metric."""
 STD = "_std"
@@ -63,10 +67,17 @@ RELATIVE_GAIN = METRIC_COLUMNS["relative_gain"]
 F1_SCORES = ("utility_f1", "static_f1", "adaptive_f1")
 """The metrics that show whether a file uses percent or fractions."""
 
-UTILITY = MetricColumn("", "", "utility", "utility", "higher", column="utility", lowest=-1.0)
+UTILITY = MetricColumn("", "", "mean of utility F1 and similarity", "utility", "higher", column="utility", lowest=-1.0)
 """The mean of UTILITY_PARTS: the U of relative gain."""
 UTILITY_PARTS = ("utility_f1", "cosine_similarity")
-EXPOSURE = MetricColumn("", "", "exposure", "exposure", "lower", column="exposure")
+EXPOSURE = MetricColumn(
+    "",
+    "",
+    "mean of surviving identifiers, static and adaptive attacker F1",
+    "exposure",
+    "lower",
+    column="exposure",
+)
 """The mean of EXPOSURE_PARTS: the P of relative gain. Lower is better protected."""
 EXPOSURE_PARTS = ("pi_remaining", "static_f1", "adaptive_f1")
 PARTS = {
@@ -102,7 +113,6 @@ ALIASES = {
 }
 
 
-@lru_cache(maxsize=1000)  # every row of a file has the same names
 def canonical_column(name: str) -> str:
     """The column for a name in a file.
 
@@ -120,11 +130,10 @@ _REGISTRIES: dict[str, Registry[Any]] = {
     "distribution": DISTRIBUTORS,
     "mechanism": MECHANISMS,
 }
+_SHARES = [f"{name}{suffix}" for name, metric in METRIC_COLUMNS.items() if metric.percent for suffix in ("", *SPREAD)]
+"""The columns in percent or fractions."""
 _SHOWN = 3
 """The largest number of missing cells that an error lists."""
-
-CellValues: TypeAlias = dict[str, Any]
-"""The columns of a cell: names as text, numbers as floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,26 +159,29 @@ class Group:
         return ", ".join(part for part in parts if part)
 
 
-def build_cells(
+def read_cells(
     records: Iterable[Mapping[str, Any]], *, source: str, drop_incomplete: bool
-) -> tuple[list[CellValues], tuple[Group, ...]]:
+) -> tuple[DataFrame, tuple[Group, ...]]:
     """Check and normalize rows, as ``Results.from_records`` describes. Excluded groups are returned second."""
     rows = [_rename(record, source) for record in records]
     if not rows:
         raise InputError(f"{source} has no rows. Run the study first.")
-    place = "row"  # the unit that errors count
+    place = f"{source}, row"  # the unit that errors count
     if all(name in rows[0] for name in LONG):
-        rows, place = _widen(rows, source), "cell"
-    _check_columns(rows[0], source)
-    cells = [_read_cell(row, f"{source}, {place} {number}") for number, row in enumerate(rows, start=1)]
-    cells = _without_empty(cells, f"{source}, {place}")
-    cells = _fill_levels(_in_fractions(cells, f"{source}, {place}"), source)
-    _check_unique(cells, source)
-    return _check_complete(cells, source, drop=drop_incomplete)
+        rows, place = _widen(rows, source), f"{source}, cell"
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    _check_columns(columns, source)
+    values = {name: [row.get(name) for row in rows] for name in columns}
+    frame = _read_columns(require("pandas", extra="analyze").DataFrame(values, dtype=object), place)
+    _check_ranges(frame, place)
+    _convert_to_fractions(frame, place)
+    _fill_levels(frame, source)
+    _check_unique(frame, source)
+    return _check_complete(frame, source, drop=drop_incomplete)
 
 
-def _rename(record: Mapping[str, Any], source: str) -> CellValues:
-    renamed: CellValues = {}
+def _rename(record: Mapping[str, Any], source: str) -> dict[str, Any]:
+    renamed: dict[str, Any] = {}
     for name, value in record.items():
         column = canonical_column(name)
         if column in renamed:
@@ -178,9 +190,9 @@ def _rename(record: Mapping[str, Any], source: str) -> CellValues:
     return renamed
 
 
-def _widen(rows: Sequence[Mapping[str, Any]], source: str) -> list[CellValues]:
+def _widen(rows: Sequence[Mapping[str, Any]], source: str) -> list[dict[str, Any]]:
     """A row per cell, from a row per cell and metric."""
-    cells: dict[tuple[Any, ...], CellValues] = {}
+    cells: dict[tuple[Any, ...], dict[str, Any]] = {}
     for number, row in enumerate(rows, start=1):
         key = {name: row.get(name) for name in (*CELL, DRAW, TARGET, "epsilon") if name in row}
         cell = cells.setdefault(tuple(key.values()), key)
@@ -192,56 +204,37 @@ def _widen(rows: Sequence[Mapping[str, Any]], source: str) -> list[CellValues]:
         for suffix in (*SPREAD, CAVEATS):
             if (found := row.get(suffix.removeprefix("_"))) not in (None, ""):
                 cell[f"{metric}{suffix}"] = found
-    names = dict.fromkeys(name for cell in cells.values() for name in cell)
-    return [{name: cell.get(name) for name in names} for cell in cells.values()]
+    return list(cells.values())
 
 
-def _check_columns(row: Mapping[str, Any], source: str) -> None:
-    missing = [name for name in REQUIRED if name not in row]
+def _check_columns(columns: list[str], source: str) -> None:
+    missing = [name for name in REQUIRED if name not in columns]
     if missing:
         raise ColumnError(
-            f"{source} has no column {missing[0]!r}. It has: {list_columns(list(row))}. Rename the matching column."
+            f"{source} has no column {missing[0]!r}. It has: {list_columns(columns)}. Rename the matching column."
         )
-    if "level" not in row and "epsilon" not in row:
+    if "level" not in columns and "epsilon" not in columns:
         raise ColumnError(f"{source} has neither a column 'level' nor a column 'epsilon'. Add one of them.")
-    if not any(name in row for name in METRIC_RESPONSES):
+    if not any(name in columns for name in METRIC_RESPONSES):
         raise ColumnError(f"{source} has no column with a metric. Expected one of: {', '.join(METRIC_RESPONSES)}.")
 
 
-def _read_cell(row: Mapping[str, Any], place: str) -> CellValues:
-    """The known columns, as names and numbers; ``None`` for a missing number."""
-    cell: CellValues = {}
-    for name in CELL:
-        if name in row:
-            cell[name] = _read_name(row[name], name)
-            if not cell[name]:
-                raise InputError(f"{place}: the column {name!r} is empty. Enter the {SPELLED.get(name, name)}.")
-    cell[DRAW] = _read_draw(row.get(DRAW), place)
-    if TARGET in row:
-        cell[TARGET] = str(row[TARGET] or "").strip() or None
-    spreads = (f"{metric}{suffix}" for metric in METRIC_COLUMNS for suffix in SPREAD)
-    for name in ("epsilon", *METRIC_COLUMNS, *spreads, *WORDS.values()):
-        if name in row:
-            cell[name] = _read_number(row[name], f"{place}: the column {name!r}")
-    for name in (f"{metric}{CAVEATS}" for metric in METRIC_COLUMNS):
-        if name in row:
-            cell[name] = str(row[name] or "").strip() or None
-    _check_ranges(cell, place)
-    return cell
-
-
-def _check_ranges(cell: CellValues, place: str) -> None:
-    """Refuse a negative count, and a share that is neither a fraction nor a percentage."""
-    for name in WORDS.values():
-        if (cell.get(name) or 0) < 0:
-            raise InputError(f"{place}: the column {name!r} is negative. It must be a number of words.")
-    for name, metric in METRIC_COLUMNS.items():
-        for column in [f"{name}{suffix}" for suffix in ("", *SPREAD)] if metric.percent else ():
-            if not 0 <= (cell.get(column) or 0) <= 100:
-                raise InputError(
-                    f"{place}: the column {column!r} holds {cell[column]:g}, which is neither a fraction nor a "
-                    "percentage. Fix this row, or remove the cell."
-                )
+def _read_columns(rows: DataFrame, place: str) -> DataFrame:
+    """The known columns that are not empty, as names, texts and numbers."""
+    frame = rows[[]].copy()
+    for name in rows.columns.intersection(CELL):
+        frame[name] = [_read_name(value, name) for value in rows[name]]
+        _refuse(frame[name] == "", place, f"the column {name!r} is empty. Enter the {SPELLED.get(name, name)}.")
+    for name in rows.columns.intersection([TARGET, *(f"{metric}{CAVEATS}" for metric in METRIC_COLUMNS)]):
+        frame[name] = [str(value or "").strip() or None for value in rows[name]]
+    spreads = [f"{metric}{suffix}" for metric in METRIC_COLUMNS for suffix in SPREAD]
+    for name in rows.columns.intersection([DRAW, "epsilon", *METRIC_COLUMNS, *spreads, *WORDS.values()]):
+        frame[name] = [_read_number(value) for value in rows[name]]
+        fault = f"the column {name!r} does not hold a finite number. Fix this row, or remove the cell."
+        _refuse(np.isinf(frame[name]), place, fault)
+    frame = frame.dropna(axis="columns", how="all")
+    frame[DRAW] = frame[DRAW].fillna(1.0) if DRAW in frame else 1.0
+    return frame
 
 
 def _read_name(value: Any, column: str) -> str:
@@ -252,105 +245,79 @@ def _read_name(value: Any, column: str) -> str:
     return registry.resolve(name) if registry is not None else name
 
 
-def _read_draw(value: Any, place: str) -> int:
-    """The number of a draw. Results that do not number them have one draw."""
-    number = _read_number(value, f"{place}: the column {DRAW!r}")
-    if number is None:
-        return 1
-    if number < 1 or number != int(number):
-        raise InputError(f"{place}: the column {DRAW!r} does not hold a whole number of at least 1. Fix this row.")
-    return int(number)
-
-
-def _read_number(value: Any, place: str) -> float | None:
+def _read_number(value: Any) -> float:
+    """A number: NaN for an empty value, and infinity for one that is not a finite number."""
     if value is None or (isinstance(value, str) and not value.strip()):
-        return None
+        return math.nan
     try:
         number = float(value)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{place} does not hold a number. Fix this row.") from error
-    if not math.isfinite(number):
-        raise InputError(f"{place} holds {number}, which is not a finite number. Fix this row, or remove the cell.")
-    return number
+    except (TypeError, ValueError):
+        return math.inf
+    return number if math.isfinite(number) else math.inf
 
 
-def _without_empty(cells: list[CellValues], place: str) -> list[CellValues]:
-    """Remove the columns that are empty in every row. Only budgets may not be empty in some rows."""
-    empty = [name for name in cells[0] if all(cell[name] is None for cell in cells)]
-    lacking = [number for number, cell in enumerate(cells, start=1) if cell.get("epsilon") is None]
-    if "epsilon" in cells[0] and "epsilon" not in empty and lacking:
-        raise InputError(
-            f"{place} {lacking[0]}: the column 'epsilon' is empty, here and in {len(lacking) - 1} others. Fill it in, "
-            "remove these cells, or remove the column."
-        )
-    return [{name: value for name, value in cell.items() if name not in empty} for cell in cells]
+def _refuse(wrong: Series, place: str, fault: str) -> None:
+    """Raise an error that names the first row that is wrong, if any is."""
+    if wrong.any():
+        raise InputError(f"{place} {wrong.to_numpy().argmax() + 1}: {fault}")
 
 
-def _in_fractions(cells: list[CellValues], place: str) -> list[CellValues]:
+def _check_ranges(frame: DataFrame, place: str) -> None:
+    """Refuse a draw, a budget, a count or a share that is out of its range."""
+    fault = f"the column {DRAW!r} does not hold a whole number of at least 1. Fix this row."
+    _refuse((frame[DRAW] < 1) | (frame[DRAW] % 1 > 0), place, fault)
+    frame[DRAW] = frame[DRAW].astype(int)
+    if "epsilon" in frame:
+        fault = "the column 'epsilon' is empty. Fill it in, remove such cells, or remove the column."
+        _refuse(frame["epsilon"].isna(), place, fault)
+    for name in frame.columns.intersection(list(WORDS.values())):
+        _refuse(frame[name] < 0, place, f"the column {name!r} is negative. It must be a number of words.")
+    for name in frame.columns.intersection(_SHARES):
+        fault = f"the column {name!r} holds neither a fraction nor a percentage. Fix this row, or remove the cell."
+        _refuse((frame[name] < 0) | (frame[name] > 100), place, fault)
+
+
+def _convert_to_fractions(frame: DataFrame, place: str) -> None:
     """Convert F1 scores and identifiers to fractions. All of them must be in the same unit.
 
     All identifiers may be below one percent. So their values alone do not show that they are fractions.
     """
-    shares = [name for name, metric in METRIC_COLUMNS.items() if metric.percent and name in cells[0]]
-    percent = {
-        name: number
-        for name in shares
-        for number, cell in reversed([*enumerate(cells, start=1)])
-        if (cell[name] or 0) > 1
-    }  # with the first row that shows it
-    fractions = [name for name in shares if name not in percent and name in F1_SCORES]
-    if not percent:
-        return cells
-    if fractions:
-        name, number = next(iter(percent.items()))
-        raise InputError(
-            f"{place} {number}: the column {name!r} seems to be in percent, but {fractions[0]!r} a fraction. Use one "
-            "unit for both."
-        )
-    scaled = [f"{name}{end}" for name, metric in METRIC_COLUMNS.items() if metric.percent for end in ("", *SPREAD)]
-    return [
-        {name: value / 100 if name in scaled and value is not None else value for name, value in cell.items()}
-        for cell in cells
-    ]
+    percent = [name for name in METRIC_COLUMNS if name in _SHARES and name in frame and (frame[name] > 1).any()]
+    fractions = [name for name in F1_SCORES if name in frame and name not in percent]
+    if percent and fractions:
+        fault = f"the column {percent[0]!r} seems to be in percent, but {fractions[0]!r} a fraction. Use one unit."
+        _refuse(frame[percent[0]] > 1, place, fault)
+    if percent:
+        scaled = frame.columns.intersection(_SHARES)
+        frame[scaled] /= 100
 
 
-def _fill_levels(cells: list[CellValues], source: str) -> list[CellValues]:
-    """Add the level to every cell. A missing level follows from the rank of epsilon in the data set."""
-    if "level" in cells[0]:
-        budgets = _find_budgets(cells, source)
-        if "epsilon" not in cells[0]:
-            return cells
-        return [
-            {**cell, "epsilon": budgets[cell["dataset"], cell["level"]], OWN_EPSILON: cell["epsilon"]} for cell in cells
-        ]
-    ranks = {
-        dataset: sorted({cell["epsilon"] for cell in cells if cell["dataset"] == dataset})
-        for dataset in {cell["dataset"] for cell in cells}
-    }
-    names = LEVELS if {len(found) for found in ranks.values()} == {len(LEVELS)} else None
-    return [
-        {**cell, "level": names[rank] if names else str(rank + 1)}
-        for cell in cells
-        for rank in [ranks[cell["dataset"]].index(cell["epsilon"])]
-    ]
+def _fill_levels(frame: DataFrame, source: str) -> None:
+    """Add the level, by the rank of epsilon in the data set, and set epsilon to that of the level.
+
+    Only in a calibrated level may epsilon differ between cells. Then it is the mean.
+    """
+    if "level" not in frame:
+        ranks = frame.groupby("dataset")["epsilon"].rank(method="dense").astype(int)
+        named = set(ranks.groupby(frame["dataset"]).max()) == {len(LEVELS)}
+        frame["level"] = [LEVELS[rank - 1] if named else str(rank) for rank in ranks]
+    groups = frame.groupby(list(CONTROLS), sort=False)
+    for name in frame.columns.intersection([TARGET, "epsilon"]):
+        differs = groups[name].nunique(dropna=False) > 1
+        if name == "epsilon" and TARGET in frame:
+            differs &= groups[TARGET].count() == 0
+        if differs.any():
+            what = "epsilon" if name == "epsilon" else f"value of {TARGET!r}"
+            dataset, level = differs.idxmax()
+            raise InputError(f"{source}: {dataset}, level {level}, has more than one {what}. Use more levels.")
+    if "epsilon" in frame:
+        frame[OWN_EPSILON] = frame["epsilon"]
+        frame["epsilon"] = groups["epsilon"].transform(lambda found: fmean(found.unique()))
 
 
-def _find_budgets(cells: Sequence[CellValues], source: str) -> dict[tuple[str, str], float | None]:
-    """The epsilon of every group. Only in a calibrated level may it differ between cells: then it is the mean."""
-    found: dict[tuple[str, str], dict[float | None, None]] = {}
-    targets: dict[tuple[str, str], str | None] = {}
-    for cell in cells:
-        group = cell["dataset"], cell["level"]
-        epsilons = found.setdefault(group, {})
-        epsilons[cell.get("epsilon")] = None
-        alike = targets.setdefault(group, cell.get(TARGET)) == cell.get(TARGET)
-        if not alike or (len(epsilons) > 1 and cell.get(TARGET) is None):
-            what = "epsilon" if alike else f"value of {TARGET!r}"
-            raise InputError(f"{source}: {group[0]}, level {group[1]}, has more than one {what}. Use more levels.")
-    return {
-        group: fmean(epsilon or 0.0 for epsilon in epsilons) if len(epsilons) > 1 else next(iter(epsilons))
-        for group, epsilons in found.items()
-    }
+def _list_keys(frame: DataFrame) -> list[str]:
+    """The columns that identify a row."""
+    return [name for name in (*CELL, DRAW) if name in frame]
 
 
 def _describe(cell: Mapping[str, Any]) -> str:
@@ -358,60 +325,49 @@ def _describe(cell: Mapping[str, Any]) -> str:
     return " / ".join([*(cell[name] for name in CELL if name in cell), *draw])
 
 
-def _check_unique(cells: Sequence[Mapping[str, Any]], source: str) -> None:
-    seen: dict[str, int] = {}
-    for number, cell in enumerate(cells, start=1):
-        name = _describe(cell)
-        if name in seen:
-            raise InputError(
-                f"{source}: the cell {name} is repeated: numbers {seen[name]} and {number}. Keep one of them, or "
-                "number repeated runs in a column 'draw'."
-            )
-        seen[name] = number
+def _check_unique(frame: DataFrame, source: str) -> None:
+    cells = frame[_list_keys(frame)]
+    if cells.duplicated().any():
+        second = int(cells.duplicated().to_numpy().argmax())
+        first = int((cells == cells.iloc[second]).all(axis=1).to_numpy().argmax())
+        raise InputError(
+            f"{source}: the cell {_describe(cells.iloc[second])} is repeated: numbers {first + 1} and {second + 1}. "
+            "Keep one of them, or number repeated runs in a column 'draw'."
+        )
 
 
-def _check_complete(cells: list[CellValues], source: str, *, drop: bool) -> tuple[list[CellValues], tuple[Group, ...]]:
+def _check_complete(frame: DataFrame, source: str, *, drop: bool) -> tuple[DataFrame, tuple[Group, ...]]:
     """Check that every draw of a group has all combinations. Incomplete draws and groups are refused or excluded."""
-    factors = [name for name in FACTORS if name in cells[0]]
-    wanted = set(product(*(dict.fromkeys(cell[name] for cell in cells) for name in factors)))
-    found: dict[tuple[str, str, int], set[tuple[str, ...]]] = {}
-    for cell in cells:
-        found.setdefault(_find_draw(cell), set()).add(tuple(cell[name] for name in factors))
-    missing = [
-        {"dataset": place[0], "level": place[1], DRAW: place[2], **dict(zip(factors, lost, strict=True))}
-        for place, has in found.items()
-        for lost in sorted(wanted - has)
-    ]
+    keys = _list_keys(frame)
+    wanted = frame[[*CONTROLS, DRAW]].drop_duplicates()
+    for name in frame.columns.intersection(FACTORS):
+        wanted = wanted.merge(frame[[name]].drop_duplicates(), how="cross")
+    found = wanted.merge(frame[keys], how="left", indicator="found")
+    missing = found[found.pop("found") == "left_only"].to_dict("records")
     if not missing:
-        return cells, ()
+        return frame, ()
     if not drop:
         named = "; ".join(map(_describe, missing[:_SHOWN]))
         more = f"; and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         raise InputError(
-            f"{source} lacks {len(missing)} of {len(wanted) * len(found)} cells: {named}{more}. Run them, or set "
+            f"{source} lacks {len(missing)} of {len(wanted)} cells: {named}{more}. Run them, or set "
             "`drop_incomplete=True` to exclude every data set and level that lacks a cell."
         )
-    whole = [cell for cell in cells if len(found[_find_draw(cell)]) == len(wanted)]
-    if not whole:
+    lacking = {_find_draw(cell) for cell in missing}
+    whole = [_find_draw(cell) not in lacking for cell in frame.to_dict("records")]
+    kept = frame[whole]
+    if kept.empty:
         raise InputError(
             f"{source}: every data set and level lacks cells, so nothing is left to compare. Run the missing cells."
         )
-    return whole, _list_excluded(cells, whole)
+    groups = set(list_groups(kept))
+    excluded = frame.drop(kept.index).to_dict("records")
+    pairs = [(find_group(cell), cell[DRAW]) for cell in excluded]
+    return kept, tuple(dict.fromkeys(replace(group, draw=draw) if group in groups else group for group, draw in pairs))
 
 
-def _find_draw(cell: CellValues) -> tuple[str, str, int]:
+def _find_draw(cell: Mapping[str, Any]) -> tuple[str, str, int]:
     return cell["dataset"], cell["level"], cell[DRAW]
-
-
-def _list_excluded(cells: Sequence[CellValues], kept: Sequence[CellValues]) -> tuple[Group, ...]:
-    """The groups of which nothing is kept, and the excluded draws of other groups."""
-    groups, draws = set(list_groups(kept)), set(map(_find_draw, kept))
-    excluded: dict[Group, None] = {}
-    for cell in cells:
-        if _find_draw(cell) not in draws:
-            group = find_group(cell)
-            excluded[replace(group, draw=cell[DRAW]) if group in groups else group] = None
-    return tuple(excluded)
 
 
 def find_group(cell: Mapping[str, Any]) -> Group:
@@ -420,16 +376,14 @@ def find_group(cell: Mapping[str, Any]) -> Group:
     return Group(cell["dataset"], cell["level"], cell.get("epsilon"), target if isinstance(target, str) else "")
 
 
-def list_groups(cells: Iterable[Mapping[str, Any]]) -> tuple[Group, ...]:
+def list_groups(cells: DataFrame) -> tuple[Group, ...]:
     """Every data set and level among cells, in order of appearance."""
-    return tuple(dict.fromkeys(map(find_group, cells)))
+    return tuple(dict.fromkeys(map(find_group, cells.to_dict("records"))))
 
 
 _KNOWN: dict[str, tuple[str, ...]] = {
     "level": LEVELS,
-    "decomposition": tuple(DECOMPOSERS),
-    "distribution": tuple(DISTRIBUTORS),
-    "mechanism": tuple(MECHANISMS),
+    **{axis: tuple(registry) for axis, registry in _REGISTRIES.items()},
     "profile": tuple(PROFILES),
 }
 _ROUNDING = 1e-12
@@ -487,8 +441,8 @@ class Results:
             ColumnError: A column is missing, or repeated under two names.
             InputError: A name is missing, a value is not a number, or a cell is missing or repeated.
         """
-        cells, left_out = build_cells(records, source=source, drop_incomplete=drop_incomplete)
-        frame = _build_frame(cells)
+        cells, left_out = read_cells(records, source=source, drop_incomplete=drop_incomplete)
+        frame = _sort(cells)
         missing = tuple(_find_missing(frame))
         for each in missing:
             columns = [f"{each.metric.name}{suffix}" for suffix in ("", *SPREAD)]
@@ -512,6 +466,11 @@ class Results:
         """The number of draws of noise, the largest if it differs."""
         return int(self.frame[DRAWS].max())
 
+    @property
+    def draws_suffice(self) -> bool:
+        """Whether there are enough draws for an interval over noise."""
+        return self.draws >= LEAST_DRAWS
+
     @cached_property
     def metrics(self) -> tuple[MetricColumn, ...]:
         """The metrics that figures and tables show, without references and details."""
@@ -530,7 +489,7 @@ class Results:
     @cached_property
     def groups(self) -> tuple[Group, ...]:
         """Every data set and level, in order."""
-        return list_groups(self.frame.to_dict("records"))
+        return list_groups(self.frame)
 
     def values(self, column: str) -> list[str]:
         """The values of a column of the cell, in order."""
@@ -587,7 +546,7 @@ class Results:
 
     def list_lacking(self, metric: MetricColumn) -> tuple[Group, ...]:
         """The groups that have no value of a metric."""
-        return list_groups(self.frame[self.frame[metric.name].isna()].to_dict("records"))
+        return list_groups(self.frame[self.frame[metric.name].isna()])
 
     def without(self, groups: Collection[Group]) -> Results | None:
         """The results without some groups; ``None`` if none are left."""
@@ -619,30 +578,23 @@ def read_results(path: Path, *, drop_incomplete: bool = False) -> Results:
     return Results.from_records(read_records(path), source=repr(str(path)), drop_incomplete=drop_incomplete)
 
 
-def _build_frame(cells: list[CellValues]) -> DataFrame:
-    """The cells as a sorted table, with the values of factors in their usual order."""
-    pandas = require("pandas", extra="analyze")
-    frame = pandas.DataFrame(cells)
-    for name in CELL:
-        if name in frame:
-            order = _order(cells, name)
-            frame[name] = pandas.Categorical(frame[name], categories=order, ordered=True)
+def _sort(frame: DataFrame) -> DataFrame:
+    """The cells in order, with the values of factors in their usual order, and the share of words in clear."""
+    for name in frame.columns.intersection(CELL):
+        frame[name] = frame[name].astype("category").cat.set_categories(_order(frame, name), ordered=True)
     if all(name in frame for name in WORDS.values()):
         clear = frame[list(IN_CLEAR)].sum(axis=1, skipna=False)
         counted = frame[list(WORDS.values())].sum(axis=1, skipna=False) - frame[WORDS[Outcome.KEPT_STOPWORD]]
         frame[CLEAR_SHARE] = clear / counted.where(counted != 0, 1.0)
-    return frame.sort_values([name for name in (*CELL, DRAW) if name in frame], ignore_index=True)
+    return frame.sort_values(_list_keys(frame), ignore_index=True)
 
 
 def _find_missing(frame: DataFrame) -> Iterator[Missing]:
     """The metrics that groups lack, in some or in all of their cells."""
     for metric in (*(METRIC_COLUMNS[name] for name in METRIC_RESPONSES), CLEAR):
-        if metric.name not in frame or frame[metric.name].notna().all():
-            continue
-        for group in list_groups(frame.to_dict("records")):
-            values = frame.loc[_select(frame, [group]), metric.name]
-            if lacking := int(values.isna().sum()):
-                yield Missing(metric, group, lacking, len(values))
+        for _, cells in frame.groupby(list(CONTROLS), observed=True) if metric.name in frame else ():
+            if lacking := int(cells[metric.name].isna().sum()):
+                yield Missing(metric, find_group(cells.iloc[0]), lacking, len(cells))
 
 
 def _select(frame: DataFrame, groups: Collection[Group]) -> list[bool]:
@@ -660,12 +612,11 @@ def _add_computed(frame: DataFrame) -> DataFrame:
     return frame
 
 
-def _order(cells: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+def _order(frame: DataFrame, name: str) -> list[str]:
     """The values in their usual order, then in order of appearance. Levels are sorted by epsilon, if known."""
-    found = list(dict.fromkeys(cell[name] for cell in cells))
-    known = _KNOWN.get(name, ())
+    found, known = list(frame[name].unique()), _KNOWN.get(name, ())
     usual = [value for value in known if value in found] + [value for value in found if value not in known]
-    return _rank_levels(list_groups(cells), usual) if name == "level" and "epsilon" in cells[0] else usual
+    return _rank_levels(list_groups(frame), usual) if name == "level" and "epsilon" in frame else usual
 
 
 def _rank_levels(groups: Sequence[Group], usual: list[str]) -> list[str]:
@@ -699,7 +650,9 @@ def find_obstacle(results: Results, response: MetricColumn) -> str:
         )
     if not _overlap(results.groups):
         return "Data sets and levels do not overlap, so their effects cannot be separated. Remove a data set."
-    if not varies_within_groups(results, response):
+    values = results.frame[response.name]
+    groups = values.groupby([results.frame[name] for name in CONTROLS], observed=True)
+    if (groups.max() - groups.min()).max() <= _ROUNDING * values.abs().max():
         return (
             f"The values of {response.title} are the same for all combinations in every data set and level, so there "
             "is no variance to explain. Choose another response."
@@ -715,14 +668,6 @@ def check_comparable(results: Results, response: MetricColumn) -> None:
     """
     if obstacle := find_obstacle(results, response):
         raise ParameterError(obstacle)
-
-
-def varies_within_groups(results: Results, response: MetricColumn) -> bool:
-    """Whether the response varies within any data set and level, beyond rounding."""
-    values = results.frame[response.name]
-    groups = values.groupby([results.frame[name] for name in CONTROLS], observed=True)
-    spread = groups.max() - groups.min()
-    return bool(spread.max() > _ROUNDING * values.abs().max())
 
 
 def _overlap(groups: Sequence[Group]) -> bool:

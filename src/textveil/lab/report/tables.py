@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from textveil.lab.metrics.columns import MetricColumn, Reference
-from textveil.lab.report.anova import Anova, name_combination, show_p
+from textveil.lab.report.anova import Anova, name_combination
 from textveil.lab.report.findings import (
-    Findings,
     SettingFindings,
     average_combinations,
     find_references,
@@ -172,37 +170,6 @@ def list_means(setting: SettingFindings, response: MetricColumn) -> Iterator[Cel
         std, low, high = (row[f"{response.name}{suffix}"] for suffix in (NOISE_STD, NOISE_LOW, NOISE_HIGH))
         mean, interval = response.show(row[response.name]), show_interval(response, low, high)
         yield [(name_combination(*names), "left"), mean, f"{std:.4f}", interval]
-
-
-def list_effects(anova: Anova) -> Iterator[Cells]:
-    """The rows of a table of effects."""
-    for (name, *numbers), effect in zip_longest(lay_out_anova(anova), anova.effects):
-        row: Cells = [name.replace(" x ", " \N{MULTIPLICATION SIGN} "), *numbers]
-        if effect is not None:  # the residual is not an effect
-            row[ANOVA_HEAD.index("p")] = (show_p(effect.p_value), "significant" if effect.significant else "")
-        yield row
-
-
-def list_pairs(setting: SettingFindings) -> list[Cells]:
-    """The rows of pairs that differ significantly."""
-    return [
-        [(pair.higher, "left"), (pair.lower, "left"), f"{pair.difference:.4f}", show_p(pair.p_value or 0.0)]
-        for pair in setting.comparisons.significant
-    ]
-
-
-def list_advantages(findings: Findings) -> tuple[list[str], list[Cells]]:
-    """The table of advantages of methods in every setting."""
-    names = [setting.name for setting in findings.settings]
-    head = ["method", *(f"{kind}, {name}" for name in names for kind in ("advantage", "in clear"))]
-    rows = []
-    for advantage in findings.advantages:
-        cells: Cells = [f"{advantage.factor} {advantage.method}"]
-        for name in names:
-            share = advantage.clear_share.get(name)
-            cells += [f"{advantage.by_setting[name]:+.4f}", "" if share is None else f"{share:.1%}"]
-        rows.append(cells)
-    return head, rows
 
 
 def count_clear(setting: SettingFindings) -> dict[str, list[tuple[str, str]]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from textveil.bundles.bundle import Bundle
 from textveil.certificate import Certificate, Tally
@@ -18,8 +18,8 @@ from textveil.lab.metrics import METRICS, Case, Dataset, Measurement, Metric, Ne
 from textveil.lab.metrics.classification import Classification, find_weakness
 from textveil.lab.study.datasets import DatasetInfo, StudyDataset, find_dataset
 from textveil.lab.study.grid import Cell, Environment
-from textveil.lab.study.store import OBFUSCATION, CellTexts, Failure, Store, Value
-from textveil.lab.study.study import CalibratedLevel, Level, Options, Study
+from textveil.lab.study.store import OBFUSCATION, Failure, Store, Value
+from textveil.lab.study.study import CalibratedLevel, Level, Study
 from textveil.methods.decomposition import DECOMPOSERS
 from textveil.methods.distribution import DISTRIBUTORS, Distributor
 from textveil.methods.distribution.caching import CachedDistributor
@@ -29,8 +29,6 @@ from textveil.profiles import PAPER, load_profile
 from textveil.results import Obfuscation
 from textveil.text.documents import Document
 from textveil.version import __version__
-
-T = TypeVar("T")
 
 STORED_TEXTS = 8
 """The number of texts whose scores are stored together. After an interruption, at most these are scored again."""
@@ -124,7 +122,7 @@ class CellRunner:
         for name in self.study.metrics:
             options = self.study.choose_options(name)
             options |= {"bundle": self.bundle} if options.get("bundle") == self.study.bundle else {}
-            built[name] = _build(METRICS.load(name), name, options)
+            built[name] = METRICS.load(name)(**options)
         return dict(sorted(built.items(), key=lambda item: len(item[1].after)))
 
     @cached_property
@@ -132,12 +130,12 @@ class CellRunner:
         """Everything that texts depend on besides the study: the bundle, and methods with models and versions."""
         decompositions = {}
         for name, options in self.study.decompositions.items():
-            vectors = self.bundle.vectors(DECOMPOSERS.load(name).name)  # an error comes now rather than later
-            prior = self.bundle.prior(DECOMPOSERS.load(name).name)
-            decompositions[name] = _describe(_build(DECOMPOSERS.load(name), name, options, self.bundle))
+            decomposer = DECOMPOSERS.load(name)(self.bundle, **options)
+            vectors, prior = self.bundle.vectors(decomposer.name), self.bundle.prior(decomposer.name)  # or an error now
+            decompositions[name] = _describe(decomposer)
         distributions = {name: _describe(built) for name, built in self.distributors.items()}
         mechanisms = {
-            name: _describe(_build(kind, name, options, vectors, *([prior] if kind.uses_prior else [])))
+            name: _describe(kind(vectors, *([prior] if kind.uses_prior else []), **options))
             for name, options in self.study.mechanisms.items()
             if (kind := MECHANISMS.load(name)).uses_prior or options  # else its name says everything
         }
@@ -147,7 +145,7 @@ class CellRunner:
     @cached_property
     def distributors(self) -> dict[str, Distributor]:
         """The distributors of the study by name."""
-        return {name: _build(DISTRIBUTORS.load(name), name, given) for name, given in self.study.distributions.items()}
+        return {name: DISTRIBUTORS.load(name)(**options) for name, options in self.study.distributions.items()}
 
     @cached_property
     def cached_distributors(self) -> dict[str, Distributor]:
@@ -228,9 +226,12 @@ class CellRunner:
         measured: list[str] = []
         failures: list[Failure] = []
         with self._storing_failures(cell, OBFUSCATION, TEXTS_KEY, failures):
-            if obfuscate or not self._has_whole_texts(cell):
+            written = None if obfuscate else self._read_whole_texts(cell)
+            if written is None:
                 made = self._make_texts(cell)
-            measured = self._measure(cell, metrics, made, failures)
+                written = [result.text for result in made]
+            if metrics:
+                measured = self._measure(cell, metrics, written, made, failures)
         return CellDone(cell, time.monotonic() - started, made is not None, tuple(measured), tuple(failures))
 
     @contextmanager
@@ -243,12 +244,12 @@ class CellRunner:
             failures.append(Failure(what, describe_error(error)))
             self.store.write_failure(cell, key, failures[-1])
 
-    def _has_whole_texts(self, cell: Cell) -> bool:
+    def _read_whole_texts(self, cell: Cell) -> list[str] | None:
+        """The texts of a cell; ``None`` if they are missing or damaged."""
         try:
-            self.store.read_texts(cell)
+            return self.store.read_texts(cell)
         except InputError:
-            return False
-        return True
+            return None
 
     def obfuscate(self, cell: Cell) -> list[Obfuscation]:
         """Obfuscate every text of a cell."""
@@ -275,15 +276,22 @@ class CellRunner:
         return made
 
     def _measure(
-        self, cell: Cell, metrics: Sequence[str], made: Sequence[Obfuscation] | None, failures: list[Failure]
+        self,
+        cell: Cell,
+        metrics: Sequence[str],
+        written: Sequence[str],
+        made: Sequence[Obfuscation] | None,
+        failures: list[Failure],
     ) -> list[str]:
         """Measure the metrics, and return the names of those that did not fail."""
         measured: list[str] = []
         texts = self.store.find_texts(cell)
-        if texts is None or not metrics:
+        if texts is None:
             return measured
         keys = self.find_keys(self.study_dataset(cell.dataset).info)
-        case = self._open_case(cell, texts, keys)
+        known = {name: value.measurement for name, value in self.store.find_values(cell, keys, texts).items()}
+        dataset = self.evaluation_dataset(cell.dataset)
+        case = Case(dataset, dataset.pair(written), texts.certificate, measured=known)
         for name in self._add_dependent(metrics, keys):
             with self._storing_failures(cell, name, keys[name], failures):
                 started = time.monotonic()
@@ -301,14 +309,6 @@ class CellRunner:
             if name in metrics or (name in keys and set(found) & {*metric.after, *metric.reads}):
                 found.append(name)
         return found
-
-    def _open_case(self, cell: Cell, texts: CellTexts, keys: Mapping[str, str]) -> Case:
-        """The input of metrics, with earlier measurements."""
-        dataset = self.evaluation_dataset(cell.dataset)
-        found = self.store.find_values(cell, keys, texts)
-        measured = {name: value.measurement for name, value in found.items()}
-        pairs = dataset.pair(self.store.read_texts(cell))
-        return Case(dataset, pairs, texts.certificate, measured=measured)
 
     def _measure_one(self, cell: Cell, case: Case, metric: Metric, made: Sequence[Obfuscation] | None) -> Measurement:
         if Need.CHUNKS in metric.needs:
@@ -332,17 +332,6 @@ class CellRunner:
                 "another `folder`."
             )
         return kept
-
-
-def _build(kind: Callable[..., T], name: str, options: Options, *parts: Any) -> T:
-    """A method or a metric with the options of the study file, which may be wrong."""
-    try:
-        return kind(*parts, **options)
-    except TypeError as error:
-        given = ", ".join(f"{option}: {value!r}" for option, value in options.items() if option != "bundle")
-        raise StudyError(f"{name!r} does not take these options: {given}. Fix them in the study file.") from error
-    except ParameterError as error:
-        raise StudyError(f"{name!r} in the study file: {error}") from error
 
 
 def describe_error(error: Exception) -> str:

@@ -6,8 +6,9 @@ import ast
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,15 @@ AUTHORS = 10
 ENGLISH = "en-US"
 
 _SENTIMENT_COLUMNS = ("sentiment", "label")
-_SENTIMENTS = {"0": "negative", "1": "positive", "neg": "negative", "pos": "positive"}
+_SENTIMENTS = {
+    "0": "negative", "neg": "negative", "negative": "negative",
+    "1": "positive", "pos": "positive", "positive": "positive",
+}  # fmt: skip
+_STARS = {"1": "1", "2": "2", "4": "4", "5": "5"}
 _GENDERS = {"m": "male", "f": "female", "male": "male", "female": "female"}
-_STARS = ("1", "2", "4", "5")
+_LANGUAGES = {"en_us": ENGLISH}
+_NOT_USED = {"text": "no text", "stars": "3 stars or none"}
+"""The reasons why a row is not used, if a column has no value that fits; others name their column."""
 
 
 @dataclass
@@ -55,7 +62,7 @@ def convert_trustpilot(source: Path, target: Path) -> Conversion:
     The result has the columns ``text``, ``stars``, ``gender`` and ``language``. Without a column for the language, all
     reviews count as en-US, because the corpus has one file per country.
     """
-    return _convert(source, target, {"gender": _read_gender, "language": _read_language})
+    return _convert(source, target, {"gender": partial(_choose, _GENDERS), "language": partial(_choose, _LANGUAGES)})
 
 
 def convert_yelp(source: Path, target: Path) -> Conversion:
@@ -63,19 +70,14 @@ def convert_yelp(source: Path, target: Path) -> Conversion:
 
     The result has the columns ``text``, ``stars`` and ``author``.
     """
-    counted: Counter[str] = Counter()
-    for row in _read_rows(source, Conversion(target), {"author": _read_plain}):
-        counted[row["author"]] += 1
-    frequent = set(sorted(counted, key=lambda author: (-counted[author], author))[:AUTHORS])
-
-    def read_author(value: Any) -> str | None:
-        author = _read_plain(value)
-        return author if author in frequent else None
-
-    return _convert(source, target, {"author": read_author})
+    counted = Counter(row["author"] for row in _read_rows(source, Conversion(target), {"author": _read_plain}))
+    frequent = sorted(counted, key=lambda author: (-counted[author], author))[:AUTHORS]
+    kept = {author: author for author in frequent}
+    return _convert(source, target, {"author": lambda value: kept.get(_read_plain(value) or "")})
 
 
 _Reader = Callable[[Any], str | None]
+"""The value of a column of the data set; ``None`` if the row is not used."""
 
 
 def _convert(source: Path, target: Path, readers: Mapping[str, _Reader]) -> Conversion:
@@ -90,38 +92,26 @@ def _convert(source: Path, target: Path, readers: Mapping[str, _Reader]) -> Conv
     return done
 
 
-def _read_rows(source: Path, done: Conversion, readers: Mapping[str, _Reader]) -> Iterator[dict[str, str]]:
+def _read_rows(source: Path, done: Conversion, others: Mapping[str, _Reader]) -> Iterator[dict[str, str]]:
     """The usable rows. The first row tells the columns."""
+    readers: dict[str, _Reader] = {"text": _read_text, "stars": partial(_choose, _STARS), **others}
     for record in _read_reviews(source):
         if not done.columns:
-            done.columns.update(_find_columns(source, record, ("text", "stars", *readers)))
-        row = _read_row(record, done.columns, readers)
-        if isinstance(row, str):
-            done.dropped[row] += 1
+            done.columns.update(_find_columns(source, record, readers))
+            if _simplify(done.columns["stars"]) in _SENTIMENT_COLUMNS:
+                readers["stars"] = partial(_choose, _SENTIMENTS)
+        row: dict[str, str] = {}
+        for name, read in readers.items():
+            value = read(record.get(done.columns[name])) if name in done.columns else ENGLISH
+            if value is None:
+                done.dropped[_NOT_USED.get(name, f"another {name} or none")] += 1
+                break
+            row[name] = value
         else:
             yield row
 
 
-def _read_row(
-    record: Mapping[str, Any], columns: Mapping[str, str], readers: Mapping[str, _Reader]
-) -> dict[str, str] | str:
-    """The values of a row, or the reason why it is not used."""
-    text = _read_text(record.get(columns["text"]))
-    if not has_word(text):
-        return "no text"
-    stars = _read_stars(record.get(columns["stars"]), sentiment=_simplify(columns["stars"]) in _SENTIMENT_COLUMNS)
-    if stars is None:
-        return "3 stars or none"
-    row = {"text": text, "stars": stars}
-    for name, read in readers.items():
-        value = read(record.get(columns[name])) if name in columns else ENGLISH
-        if value is None:
-            return f"another {name} or none"
-        row[name] = value
-    return row
-
-
-def _find_columns(source: Path, record: Mapping[str, Any], wanted: tuple[str, ...]) -> dict[str, str]:
+def _find_columns(source: Path, record: Mapping[str, Any], wanted: Iterable[str]) -> dict[str, str]:
     names = {_simplify(name): name for name in reversed(list(record))}
     found = {column: names[alias] for column in wanted for alias in reversed(COLUMNS[column]) if alias in names}
     for column in wanted:
@@ -137,35 +127,20 @@ def _simplify(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _read_text(value: Any) -> str:
-    """A text, which may be a list of paragraphs."""
-    if isinstance(value, list):
-        return " ".join(part for part in value if isinstance(part, str)).strip()
-    return value.strip() if isinstance(value, str) else ""
+def _read_text(value: Any) -> str | None:
+    """A text with words, which may be a list of paragraphs."""
+    parts = value if isinstance(value, list) else [value]
+    text = " ".join(part for part in parts if isinstance(part, str)).strip()
+    return text if has_word(text) else None
 
 
 def _read_plain(value: Any) -> str | None:
     return str(value).strip() or None if isinstance(value, str | int) else None
 
 
-def _read_stars(value: Any, *, sentiment: bool) -> str | None:
-    """The number of stars, or the sentiment of a file without stars; ``None`` for a neutral review."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    written = str(value).strip().lower().removesuffix(".0")
-    if sentiment:
-        written = _SENTIMENTS.get(written, written)
-        return written if written in _SENTIMENTS.values() else None
-    return written if written in _STARS else None
-
-
-def _read_gender(value: Any) -> str | None:
-    return _GENDERS.get(str(value).strip().lower())
-
-
-def _read_language(value: Any) -> str | None:
-    written = str(value).strip().replace("_", "-").lower()
-    return ENGLISH if written == ENGLISH.lower() else None
+def _choose(choices: Mapping[str, str], value: Any) -> str | None:
+    """The choice that a value means; a table may write 5 stars as 5.0."""
+    return choices.get(_simplify(str(value)).removesuffix(".0"))
 
 
 def _read_reviews(path: Path) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -118,9 +117,7 @@ def read_dataset(name: str, source: DatasetSource, folder: Path, *, begun: bool 
     if found := find_dataset(name, source, folder):
         return found
     rows = _Rows(name, source)
-    problems = {
-        role: said for role, values in rows.classes.items() if (said := _find_problem(role, values, rows.chosen))
-    }
+    problems = _find_problems(rows.classes, rows.chosen)
     columns: dict[str, list[Any]] = {"row": [row + 1 for row in rows.chosen], "text": rows.texts}
     columns |= {role: [values[row] for row in rows.chosen] for role, values in rows.classes.items()}
     path, settings = _locate(name, source, folder)
@@ -153,15 +150,6 @@ def check_source(name: str, source: DatasetSource, folder: Path) -> None:
         raise InputError(f"The data set {name!r} was not found: {str(source.path)!r} is not a file. Check its `path`.")
 
 
-def copy_datasets(source: Path, target: Path) -> None:
-    """Copy all stored data sets to another folder."""
-    target.mkdir(parents=True, exist_ok=True)
-    for info in source.glob("*.json"):
-        for file in (info.with_suffix(".parquet"), info):
-            if file.exists():
-                shutil.copy2(file, target / file.name)
-
-
 def find_dataset(name: str, source: DatasetSource, folder: Path) -> StudyDataset | None:
     """A data set that was stored with the same settings. The original file is not checked."""
     path, _ = _locate(name, source, folder)
@@ -184,13 +172,15 @@ def _locate(name: str, source: DatasetSource, folder: Path) -> tuple[Path, dict[
     return folder / f"{name}-{key}.parquet", settings
 
 
-def _find_problem(role: str, values: Values, rows: Sequence[int]) -> str:
-    """The reason why a classifier cannot learn the classes; empty if it can. Rows are those of the file."""
-    try:
-        Classes.of(values, rows, role)
-    except InputError as error:
-        return str(error)
-    return ""
+def _find_problems(classes: Mapping[str, Values], rows: Sequence[int]) -> dict[str, str]:
+    """The reasons why a classifier cannot learn classes, by their role. Rows are those of the file."""
+    found: dict[str, str] = {}
+    for role, values in classes.items():
+        try:
+            Classes.of(values, rows, role)
+        except InputError as error:
+            found[role] = str(error)
+    return found
 
 
 def _check_unchanged(name: str, path: Path, folder: Path, begun: bool) -> None:

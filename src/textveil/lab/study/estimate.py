@@ -6,12 +6,11 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -38,11 +37,12 @@ CHUNKS_PER_WORD = 0.5
 """About half of the words are kept stopwords or parts of longer chunks."""
 
 Step = tuple[str, str]
-"""A data set and the name of a step: obfuscation, a metric, or the scores of a distribution."""
+"""A data set and the name of a step: obfuscation, a metric, or a distribution, whose scores are computed once."""
+Timings: TypeAlias = defaultdict[Step, list[float]]
+"""Seconds per text of every step."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(NamedTuple):
     """The estimated time of a run, in seconds."""
 
     seconds: float
@@ -52,10 +52,6 @@ class Estimate:
     """The time if every step is as slow as in the slowest one."""
     basis: str
     """The source of the estimate."""
-
-
-Timings: TypeAlias = defaultdict[Step, list[float]]
-"""Seconds per text of every step."""
 
 
 def time_cells(study: Study, infos: Mapping[str, DatasetInfo], states: Iterable[CellState]) -> Timings:
@@ -105,15 +101,11 @@ def _list_work(study: Study, plan: Plan, infos: Mapping[str, DatasetInfo]) -> It
         yield from _list_metrics(study, cell.metrics, info)
     for task in plan.shared:
         if task.distribution is not None:
-            yield (task.dataset, _name_scores(task.distribution)), task.stop - task.start
+            yield (task.dataset, task.distribution), task.stop - task.start
 
 
 def _list_metrics(study: Study, metrics: Iterable[str], info: DatasetInfo) -> Iterator[tuple[Step, float]]:
     return (((info.name, metric), count_read(study, metric, info)) for metric in metrics)
-
-
-def _name_scores(distribution: str) -> str:
-    return f"scores of {distribution}"
 
 
 def _list_trained(study: Study) -> list[str]:
@@ -129,75 +121,65 @@ def run_trial(runner: CellRunner, plan: Plan) -> Timings:
     """
     from threadpoolctl import ThreadpoolController
 
-    timings: Timings = defaultdict(list)
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, ThreadpoolController().limit(limits=plan.cells[0].job.threads):
         trial = CellRunner(_shrink(runner), Store(Path(folder)))
         with trial.store.locked():
             sources = trial.study.datasets.items()
             infos = {name: read_dataset(name, source, trial.store.datasets).info for name, source in sources}
-            first, *states = find_states(trial, infos)
-            trial.run(first.cell, first.missing, obfuscate=True)  # it loads all models, and is not timed
-            with ThreadpoolController().limit(limits=plan.cells[0].job.threads):
-                for name in infos:
-                    _run_cells(trial, [state for state in states if state.cell.dataset == name])
-                    texts = trial.study_dataset(name).texts
-                    _time_scores(runner.study, name, texts, timings)
-                    _time_training(runner.study, name, texts, timings)
-            done = [state for state in find_states(trial, infos) if state.cell != first.cell]
-            return timings | time_cells(trial.study, infos, done)
+            states = find_states(trial, infos)
+            trial.run(states[0].cell, states[0].missing, obfuscate=True)  # loads all models; its times are replaced
+            for name in infos:
+                _run_cells(trial, [state for state in states if state.cell.dataset == name])
+            timings = time_cells(trial.study, infos, find_states(trial, infos))
+        for name in infos:
+            _time_methods(runner.study, name, trial.study_dataset(name).texts, timings)
+    return timings
 
 
 def _run_cells(trial: CellRunner, states: list[CellState]) -> None:
-    """Obfuscate the second draw of every cell, and measure the first and the last of them."""
-    chosen = [state for state in states if state.cell.draw > 1]
-    trial.measure_originals(chosen[0].cell.dataset, chosen[0].missing)
-    for state in chosen:
-        measured = state in (chosen[0], chosen[-1])
+    """Obfuscate every cell of a data set, and measure the first and the last of them."""
+    trial.measure_originals(states[0].cell.dataset, states[0].missing)
+    for state in states:
+        measured = state in (states[0], states[-1])
         trial.run(state.cell, state.missing if measured else (), obfuscate=True)
 
 
 def _shrink(runner: CellRunner) -> Study:
     """A study of a few texts with all decompositions and mechanisms."""
-    study = runner.study
-    trained = _list_trained(study)
-    sizes = {name: runner.study_dataset(name).info.texts for name in study.datasets}
-    samples = {name: Sample(size=min(TRIAL_TEXTS, size)) for name, size in sizes.items()}
+    study, trained = runner.study, _list_trained(runner.study)
+    sizes = {name: min(TRIAL_TEXTS, runner.study_dataset(name).info.texts) for name in study.datasets}
     changes = {
         "metrics": {name: options for name, options in study.metrics.items() if name not in trained},
         "datasets": {
-            name: source.model_copy(update={"sample": samples[name]}) for name, source in study.datasets.items()
+            name: source.model_copy(update={"sample": Sample(size=sizes[name])})
+            for name, source in study.datasets.items()
         },
         "levels": dict(list(study.levels.items())[:1]),
-        "draws": 2,
+        "draws": 1,
         "distributions": {"uniform": {}},  # the cells of others find their scores, which are timed separately
         "profiles": study.profiles[:1],
     }
     return study.model_copy(update=changes)
 
 
-def _time_scores(study: Study, dataset: str, texts: list[str], timings: Timings) -> None:
+def _time_methods(study: Study, dataset: str, texts: list[str], timings: Timings) -> None:
+    """Time the scores of distributions and the training of transformers, without the time to load them."""
     documents = [Document.parse(text) for text in texts[:TRIAL_SCORES]]
     for name, options in study.distributions.items():
         distributor = DISTRIBUTORS.load(name)(**options)
         if not distributor.data_independent:
-            distributor.score(documents[:1])  # loads its model
-            seconds = _measure_time(partial(distributor.score, documents))
-            timings[dataset, _name_scores(name)].append(seconds / len(documents))
-
-
-def _time_training(study: Study, dataset: str, texts: list[str], timings: Timings) -> None:
-    """Time the training of transformers. Which class a text has does not change the time."""
+            distributor.score(documents[:1])
+            timings[dataset, name].append(_measure_time(partial(distributor.score, documents)) / len(documents))
     few, more = (min(number, len(texts)) for number in TRIAL_TRAINING)
-    classes = Classes("trial", ("one", "other"), np.arange(more) % 2)
+    classes = Classes("trial", ("one", "other"), np.arange(more) % 2)  # the classes do not change the time
     for name in _list_trained(study):
         options = study.choose_options(name)
         classifier = build_classifier(options["classifier"], options.get("classifier_options"))
-        _, short, long = (  # the first one loads the libraries
+        _, short, long = (
             _measure_time(partial(classifier.fit, Texts(texts[:more]), np.arange(number), classes, seed=0))
             for number in (few, few, more)
         )
-        seconds = len(study.seeds) * max(0.0, long - short)
-        timings[dataset, name].append(seconds / max(1, more - few))
+        timings[dataset, name].append(len(study.seeds) * max(0.0, long - short) / max(1, more - few))
 
 
 def _measure_time(work: Callable[[], object]) -> float:

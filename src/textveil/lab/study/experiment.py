@@ -1,26 +1,42 @@
-"""An experiment: a study with its folder, which is planned, run on an executor, and written as results."""
+"""An experiment: a study with its folder, which is checked, planned, run on an executor, and written as results."""
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from textveil.errors import ResourceError
 from textveil.execution import Executor
+from textveil.lab.metrics import METRICS
+from textveil.lab.metrics.classifiers import CLASSIFIERS
 from textveil.lab.study.cell_runner import TEXTS_KEY, CellDone, CellRunner, describe_error
-from textveil.lab.study.datasets import DatasetInfo, check_source, copy_datasets, read_dataset
+from textveil.lab.study.datasets import DatasetInfo, check_source, read_dataset
 from textveil.lab.study.grid import Cell
 from textveil.lab.study.records import write_results
-from textveil.lab.study.requirements import check_models
 from textveil.lab.study.status import CellState, find_dataset_infos, find_state, find_states, store_setup
 from textveil.lab.study.store import OBFUSCATION, Failure, Store
-from textveil.lab.study.study import Study, StudyFile
+from textveil.lab.study.study import REGISTRIES, Study, StudyFile, choose_classifier, find_model_option
+from textveil.models.files import MODEL_SOURCES, ModelFiles
+from textveil.registry import Method
+from textveil.resources import RESOURCES, find
+from textveil.text.identifiers import MODEL as ENTITY_MODEL
 from textveil.threads import limit_threads
 
+_DATA = {
+    ("distributions", "ic"): ("wordnet", "wordnet-ic"),
+    ("metrics", "identifiers"): (ENTITY_MODEL,),
+}
+"""The resources of methods that have no option for them."""
+_HUB_NAME = re.compile(r"\w[\w.-]*/[\w.-]+")
+"""The name of a model on Hugging Face: OWNER/NAME, and no folder, which begins with a dot."""
 PART_TEXTS = 128
 """The number of texts that one task scores."""
 WORKER_DIED = "Its worker was killed repeatedly, perhaps because memory ran out. Retry it with fewer workers."
@@ -156,7 +172,8 @@ class Experiment:
         Raises:
             TextveilError: One of them does not match the study.
         """
-        check_models(self.study)
+        if missing := find_missing(self.study):
+            raise ResourceError(describe_missing(missing))
         _ = self.runner.environment
         _ = self.runner.metrics
         for name, source in self.study.datasets.items():
@@ -179,7 +196,9 @@ class Experiment:
         """The same study with a temporary cache. Its plan and its estimate change no file of the study's folder."""
         with TemporaryDirectory() as cache:
             previewed = Experiment(self.file, self.store.folder, cache=Path(cache))
-            copy_datasets(self.store.datasets, previewed.store.datasets)
+            previewed.store.datasets.mkdir()
+            if self.store.datasets.is_dir():
+                shutil.copytree(self.store.datasets, previewed.store.datasets, dirs_exist_ok=True)
             yield previewed
 
     def plan(self, executor: Executor, *, retry_failed: bool = False) -> Plan:
@@ -267,3 +286,50 @@ class Experiment:
 def give_up_shared(task: SharedTask) -> SharedDone:
     """The result of a shared task that kills every worker."""
     return SharedDone(task, 0.0, WORKER_DIED)
+
+
+def list_models(study: Study) -> Iterator[tuple[str, str]]:
+    """The name of every method that uses a model, with the model. Models of classifiers are included."""
+    for key, registry in REGISTRIES.items():
+        for name, options in getattr(study, key).items():
+            method = registry.load(name)
+            unused = method.list_unused(options) if registry is METRICS else ()
+            found = [*_find_models(method, options, unused), *_DATA.get((key, name), ())]
+            if (classifier := choose_classifier(method, options)) is not None:
+                found += _find_models(CLASSIFIERS.load(classifier), options.get("classifier_options") or {})
+            yield from ((name, model) for model in found)
+
+
+def _find_models(method: type[Method], options: Mapping[str, Any], unused: Sequence[str] = ()) -> Sequence[str]:
+    """The models of a method with some options, given or by default, except those of an unused option."""
+    option = find_model_option(method)
+    if option is None or option in unused:
+        return ()
+    value = options.get(option, method.list_options()[option].default)
+    return [str(value)] if isinstance(value, str) else [str(each) for each in value or ()]
+
+
+def find_missing(study: Study) -> dict[str, list[str]]:
+    """The models and data that this machine lacks, each with the names of the methods that need it."""
+    missing: dict[str, list[str]] = {}
+    for method, model in list_models(study):
+        try:
+            _ = find(model) if model in RESOURCES else ModelFiles.find(model)
+        except ResourceError:
+            users = missing.setdefault(model, [])
+            users += [] if method in users else [method]
+    return missing
+
+
+def describe_missing(missing: Mapping[str, list[str]]) -> str:
+    """All missing models and data in one message, with the commands that get them."""
+    resources = [model for model in missing if model in RESOURCES]
+    downloads = [model for model in missing if model not in RESOURCES and _HUB_NAME.fullmatch(model)]
+    unknown = [repr(model) for model in missing if model not in (*resources, *downloads)]
+    listed = [f"{model} ({', '.join(users)})" for model, users in missing.items()]
+    said = f"Not on this machine: {', '.join(listed)}."
+    if unknown:
+        said += f" There is no model {' and no '.join(unknown)}. A model is {MODEL_SOURCES}."
+    commands = [f"textveil resources install {' '.join(resources)}"] if resources else []
+    commands += [f"hf download {model}" for model in downloads]
+    return f"{said} Get them with: {'; '.join(commands)}" if commands else said

@@ -13,13 +13,13 @@ import yaml
 from textveil.errors import InputError
 from textveil.lab.metrics import METRIC_COLUMNS
 from textveil.lab.report.findings import Findings, analyze
+from textveil.lab.report.pages import tell
 from textveil.lab.report.report import write_empty_report, write_report
 from textveil.lab.report.results import RESPONSES, canonical_column
-from textveil.lab.report.wording import tell_draws
 from textveil.lab.study.datasets import DatasetInfo
 from textveil.lab.study.experiment import Experiment
 from textveil.lab.study.records import gather_results, write_results
-from textveil.lab.study.status import CellState, Counts, Setup, find_dataset_infos, find_setup, list_failures
+from textveil.lab.study.status import CellState, Counts, Setup, find_dataset_infos, find_setup, group_failures
 from textveil.lab.study.study import CalibratedLevel, Options
 from textveil.registry import unknown_name
 from textveil.version import __version__
@@ -46,7 +46,7 @@ class Report:
             return []
         settings = self.findings.settings
         said = [f"{setting.prefix}{found.sentence}" for setting in settings for found in setting.recommendations]
-        return [*said, *tell_draws(self.findings.results)]
+        return [*said, *tell("draws", self.findings.results)]
 
 
 def report_study(
@@ -78,7 +78,7 @@ def report_study(
     options: dict[str, Any] = {
         "overwrite": overwrite or folder is None,
         "title": f"{experiment.study.name}: methods and their trade-off",
-        "failures": list_failures(states),
+        "failures": {f"{each.what}: {each.reason}": cells for each, cells in group_failures(states).items()},
     }
     about = _tell_about(experiment, infos, find_setup(experiment.runner, infos), states)
     try:

@@ -143,12 +143,12 @@ class Counts:
         return cls(len(found), finished, len(found) - finished - failed, failed)
 
 
-def list_failures(states: Iterable[CellState]) -> dict[str, list[str]]:
-    """The cells that failed, by step and reason."""
-    found: dict[str, list[str]] = {}
+def group_failures(states: Iterable[CellState]) -> dict[Failure, list[str]]:
+    """The cells of every failure, that is, of a step and a reason."""
+    found: dict[Failure, list[str]] = {}
     for state in states:
         for failure in state.failures:
-            found.setdefault(f"{failure.what}: {failure.reason}", []).append(str(state.cell))
+            found.setdefault(failure, []).append(str(state.cell))
     return found
 
 

@@ -122,15 +122,11 @@ class Store:
         """Store the measurement of a metric."""
         _write_json(self._values / cell.id / f"{metric}-{key}.json", asdict(value))
 
-    def find_value(self, cell: Cell, metric: str, key: str, texts: CellTexts | None) -> Value | None:
-        """The measurement of a metric on these texts; ``None`` if there is none."""
-        value = _read_json(self._values / cell.id / f"{metric}-{key}.json", _read_value)
-        return value if value and texts and value.texts_sha256 == texts.sha256 else None
-
     def find_values(self, cell: Cell, keys: Mapping[str, str], texts: CellTexts | None) -> dict[str, Value]:
         """The measurements on these texts, by metric. The keys are those of metrics."""
-        found = {name: self.find_value(cell, name, key, texts) for name, key in keys.items()}
-        return {name: value for name, value in found.items() if value is not None}
+        folder = self._values / cell.id
+        found = {name: _read_json(folder / f"{name}-{key}.json", _read_value) for name, key in keys.items()}
+        return {name: value for name, value in found.items() if value and texts and value.texts_sha256 == texts.sha256}
 
     def write_failure(self, cell: Cell, key: str, failure: Failure) -> None:
         """Store the failure of a step."""

@@ -1,12 +1,26 @@
-"""Counting all frequent n-grams of a corpus: exactly, level by level, in bounded memory, with resumption."""
+"""Counting all frequent n-grams of a corpus: exactly, level by level, in bounded memory, with resumption.
+
+Tasks run on any worker: they number the words of a block, pair the words of a part, and merge a range. A task writes
+its results to files, and then a mark that completes it.
+
+    1/BLOCK.json            the mark of a block, with its parts and the numbers of its documents and words
+    1/PART.keys             the sorted distinct words of a part with their counts (a run)
+    1/PART.npy              the documents of the part, as indices into these words
+    1/table/000000.keys     the frequent words of a range
+    1/table.run             the frequent words of the corpus; the number of a word is its row
+    2/PART.json, .keys ...  the same for n-grams of two words, whose keys are pairs of numbers
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.lib.format import header_data_from_array_1_0, write_array_header_1_0
 
 from textveil.errors import InputError, OutputExistsError, ParameterError, TextveilError
 from textveil.execution import Executor
@@ -29,25 +44,126 @@ from textveil.lab.corpus.counting.ngrams import (
     write_manifest,
     write_table,
 )
-from textveil.lab.corpus.counting.parts import BlockTask, Mark, MergeTask, PairTask
 from textveil.lab.corpus.counting.runs import (
     Index,
+    KeyRange,
+    Keys,
     Run,
+    WordKeys,
+    find_rows,
     join_runs,
     make_ranges,
     map_words,
+    merge_range,
     plan_cuts,
     read_run,
     to_arrow,
     to_words,
+    write_run,
 )
-from textveil.lab.corpus.counting.words import NONE, Ids, split_key
+from textveil.lab.corpus.counting.words import NONE, Ids, WordNumbering, pair_neighbors, split_key
 from textveil.lab.corpus.inputs import Block, Corpus, DatasetShard
-from textveil.lab.corpus.resumption import CorpusRun, Reading, release_memory
+from textveil.lab.corpus.resumption import CorpusRun, Reading, Task, loading, release_memory, save_json
 from textveil.progress import Progress, ignore_progress
 from textveil.storage.atomic import hash_file, make_folder, writing
 from textveil.text.matching import LONGEST
 from textveil.version import __version__
+
+_TABLE = "table.run"
+DISTINCT_WEIGHT = 4
+"""The memory of a new distinct word, in positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The result of a finished task."""
+
+    documents: int = 0
+    distinct: int = 0
+    rows: int = 0
+    digest: str = ""
+    parts: list[Run] = field(default_factory=list)
+
+    @property
+    def tokens(self) -> int:
+        """The number of words of all parts."""
+        return sum(part.tokens for part in self.parts)
+
+    def write(self, path: Path) -> Mark:
+        """Write the mark, which completes the task."""
+        save_json(path, asdict(self))
+        return self
+
+    @classmethod
+    def load(cls, path: Path) -> Mark:
+        """Read a mark."""
+        with loading(path):
+            values = json.loads(path.read_bytes())
+            return cls(**{**values, "parts": [Run(**part) for part in values["parts"]]})
+
+
+def _write_numbers(path: Path, numbers: Ids) -> None:
+    with writing(path) as stream:
+        # np.save would hide the reason of a failure.
+        write_array_header_1_0(stream, header_data_from_array_1_0(numbers))
+        stream.write(numbers.data)
+
+
+def number_block(block: Block, output: Path, *, positions: int) -> int:
+    """Number the words of a block, in parts that fit into memory. Progress counts words.
+
+    If the block is not from a file, its documents are hashed.
+    """
+    numbering = WordNumbering()
+    parts: list[Run] = []
+    documents = 0
+    hashed, digest = isinstance(block, DatasetShard), hashlib.sha256()
+    for texts in block.read():
+        present = [text for text in texts if text is not None]
+        documents += len(present)
+        for text in present if hashed else ():
+            digest.update(text.encode(errors="surrogatepass") + b"\0")
+        numbering.add(present)
+        if numbering.positions + DISTINCT_WEIGHT * numbering.distinct >= positions:
+            parts.append(_write_part(numbering, output, len(parts)))
+            numbering = WordNumbering()
+    if numbering.positions:
+        parts.append(_write_part(numbering, output, len(parts)))
+    return Mark(documents, parts=parts, digest=digest.hexdigest() if hashed else "").write(output).tokens
+
+
+def _write_part(numbering: WordNumbering, output: Path, index: int) -> Run:
+    path, tokens = output.with_name(f"{output.stem}-{index:06}.keys"), numbering.tokens
+    words, counts, numbers = numbering.finish()
+    _write_numbers(path.with_suffix(".npy"), numbers)
+    return write_run(path, WordKeys.from_words(words), counts, tokens=tokens)
+
+
+def pair_part(output: Path, *, tokens: int, shorter: Path, table: Path, longest: bool) -> int:
+    """Find and count the n-grams of a part that may be frequent. Progress counts words."""
+    part = shorter / f"{output.stem}.keys"
+    frequent = find_rows(_load_keys(part), table)
+    path = part.with_suffix(".npy")
+    with loading(path):
+        numbers: Ids = np.load(path, allow_pickle=False)
+    pairs, counts, indices = pair_neighbors(numbers, frequent)
+    if not longest:
+        _write_numbers(output.with_suffix(".npy"), indices)
+    run = write_run(output.with_suffix(".keys"), Keys(pairs), counts, tokens=tokens)
+    return Mark(parts=[run]).write(output).tokens
+
+
+def _load_keys(path: Path) -> Keys:
+    """All keys of a run."""
+    batches = [keys for keys, _ in read_run(path)]
+    return type(batches[0]).join(batches) if batches else Keys(np.empty(0, np.uint64))
+
+
+def merge_keys(output: Path, *, keys: KeyRange, min_count: int) -> int:
+    """Add up the counts of a range of keys over all parts, and write the frequent keys. Progress counts these."""
+    frequent, counts, distinct = merge_range(keys, min_count)
+    write_run(output.with_suffix(".keys"), frequent, counts)
+    return Mark(rows=len(frequent), distinct=distinct).write(output).rows
 
 
 class Assembly:
@@ -163,14 +279,6 @@ class Blocks(NamedTuple):
         return sum(self.parts.values())
 
 
-class Level(NamedTuple):
-    """The frequent n-grams of a length: their table, and their number."""
-
-    table: Path
-    rows: int
-    distinct: int
-
-
 @dataclass(frozen=True, slots=True)
 class CountJob:
     """Counts the n-grams of one to four words.
@@ -202,7 +310,6 @@ class CountJob:
         now = Limits.within(self.memory, executor, self.corpus.estimate_plain_size())
         unfinished = _CountingRun(self.output.resolve())
         settings = {
-            "textveil": __version__,
             "division": DIVISION,
             "min_count": self.min_count,
             "memory": self.memory,
@@ -216,7 +323,6 @@ class CountJob:
                     f"The unfinished run was started with {limits.workers} workers. Its pieces are too large for more "
                     f"workers in the same memory. Resume with as many, or remove {str(unfinished.folder)!r}."
                 )
-            reading = replace(reading, workers=limits.workers)
             counts = _Counting(self, limits, unfinished.folder, reading).run()
             if self.output.exists() and not self.overwrite and not _is_same(self.output / MANIFEST, counts / MANIFEST):
                 raise OutputExistsError(f"{str(self.output)!r} appeared during the run. Move it away, then run again.")
@@ -228,9 +334,9 @@ class CountJob:
         unfinished.write(
             Reading(self.corpus, executor, progress),
             settings,
-            now._asdict,
+            count,
             overwrite=self.overwrite,
-            build=count,
+            derive=now._asdict,
             is_worth_keeping=is_worth_keeping,
         )
         return NgramCounts.load(self.output)
@@ -263,7 +369,7 @@ class _Counting:
             )
         levels = [self._merge(1, blocks.names)]
         for length in range(2, LONGEST + 1):
-            self._pair(length, blocks.parts, levels[-1])
+            self._pair(length, blocks.parts)
             levels.append(self._merge(length, blocks.parts))
             _remove_files(self._find(length - 1))
         return self._write_tables(levels, blocks)
@@ -275,37 +381,43 @@ class _Counting:
         return folder
 
     def _number_words(self) -> Blocks:
-        """Number the words of all blocks."""
+        """Number the words of all blocks, and add up their marks."""
+        work = partial(number_block, positions=self.limits.positions)
+        marks = self.reading.run_blocks("reading", self._find(1), work, recall=lambda output: Mark.load(output).tokens)
+        parts: dict[str, int] = {}
+        documents = 0
+        digests: list[str] = []
+        for mark in map(Mark.load, marks):  # the indexes of their runs are left on disk until they are merged
+            parts.update((part.name, part.tokens) for part in mark.parts)
+            documents += mark.documents
+            digests += [mark.digest] if mark.digest else []
+        return Blocks([mark.stem for mark in marks], parts, documents, digests)
 
-        def make(output: Path, block: Block) -> BlockTask:
-            return BlockTask(output, block.size, block, self.limits.positions, isinstance(block, DatasetShard))
-
-        return _read_blocks(self.reading.run_blocks("reading", self._find(1), make))
-
-    def _pair(self, length: int, parts: Mapping[str, int], shorter: Level) -> None:
+    def _pair(self, length: int, parts: Mapping[str, int]) -> None:
         """Find and count the n-grams of every part that may be frequent."""
         folder, before = self._find(length), self._find(length - 1)
-        tasks = (
-            PairTask(folder / f"{name}.json", tokens, before, shorter.table, length == LONGEST)
-            for name, tokens in parts.items()
-        )
+        pair = partial(pair_part, shorter=before, table=before / _TABLE, longest=length == LONGEST)
+        tasks = (Task(folder / f"{name}.json", tokens, partial(pair, tokens=tokens)) for name, tokens in parts.items())
         if not (folder / "table.json").exists():
             self.reading.run(f"counting {length}-grams", tasks, sum(parts.values()))
 
-    def _merge(self, length: int, names: Iterable[str]) -> Level:
+    def _merge(self, length: int, names: Iterable[str]) -> Mark:
         """Merge the counts of all parts into the table of a length; the names are those of the marks of its tasks."""
         folder = self._find(length)
-        finished, whole = folder / "table.json", folder / "table.run"
+        finished, whole = folder / "table.json", folder / _TABLE
         if not finished.exists():
             rows = self.limits.rows // 2 if length == 1 else self.limits.rows  # words are longer than pairs of numbers
             index = Index.gather(folder, _read_runs(folder, names))
             cuts = plan_cuts(index, rows)
             release_memory()  # of the marks, which are far larger than the index
+            merge = partial(merge_keys, min_count=self.job.min_count)
             tasks = (
-                MergeTask(folder / "table" / f"{number:06}.json", 1, keys, self.job.min_count)
+                Task(folder / "table" / f"{number:06}.json", 1, partial(merge, keys=keys))
                 for number, keys in enumerate(make_ranges(index, cuts))
             )
-            marks = self.reading.run(f"merging {length}-grams", tasks, len(cuts) + 1)
+            marks = self.reading.run(
+                f"merging {length}-grams", tasks, len(cuts) + 1, lambda output: Mark.load(output).rows
+            )
             pieces = list(map(Mark.load, marks))
             join_runs([mark.with_suffix(".keys") for mark in marks], whole)
             distinct = sum(piece.distinct for piece in pieces)
@@ -314,14 +426,14 @@ class _Counting:
         if total.rows >= NONE:
             raise ParameterError(f"There are too many frequent {length}-grams: {total.rows:,}. Raise `min_count`.")
         _remove_files(folder / "table")
-        return Level(whole, total.rows, total.distinct)
+        return total
 
-    def _write_tables(self, levels: Sequence[Level], blocks: Blocks) -> Path:
+    def _write_tables(self, levels: Sequence[Mark], blocks: Blocks) -> Path:
         """Write the n-grams with their words, and the manifest."""
         folder = self.folder / "counts"
         shutil.rmtree(folder, ignore_errors=True)
         make_folder(folder)
-        assembly = Assembly([level.table for level in levels], self._find(1))
+        assembly = Assembly([self._find(length) / _TABLE for length in range(1, LONGEST + 1)], self._find(1))
         tables: dict[str, Any] = {}
         for length, level in enumerate(levels, start=1):
             path = folder / table_name(length)
@@ -343,22 +455,10 @@ class _Counting:
         return folder
 
 
-def _read_blocks(marks: Sequence[Path]) -> Blocks:
-    """Add up the marks of all blocks. The indexes of their runs are left on disk until they are merged."""
-    parts: dict[str, int] = {}
-    documents = 0
-    digests: list[str] = []
-    for mark in map(Mark.load, marks):
-        parts.update((part.name, part.tokens) for part in mark.parts)
-        documents += mark.documents
-        digests += [mark.digest] if mark.digest else []
-    return Blocks([mark.stem for mark in marks], parts, documents, digests)
-
-
 def _read_runs(folder: Path, names: Iterable[str]) -> Iterator[Run]:
     """The runs of all parts whose indexes are in these marks."""
     for name in names:
-        yield from (part.run(folder) for part in Mark.load(folder / f"{name}.json").parts)
+        yield from Mark.load(folder / f"{name}.json").parts
 
 
 def _remove_files(folder: Path) -> None:

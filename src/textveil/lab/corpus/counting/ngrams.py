@@ -84,6 +84,17 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
         stream.write((json.dumps(manifest, indent=2) + "\n").encode())
 
 
+def read_table(path: Path, sha256: str) -> Any:
+    """Read a Parquet table, and compare its SHA-256 with that of the manifest."""
+    arrow, parquet = require("pyarrow", extra="prepare"), require("pyarrow.parquet", extra="prepare")
+    try:
+        if hash_file(path) == sha256:
+            return parquet.read_table(path, memory_map=False)
+    except (OSError, arrow.ArrowException) as error:
+        raise InputError(f"{str(path)!r} cannot be read. Count or score again.") from error
+    raise InputError(f"{str(path)!r} does not match its manifest: it was changed. Count or score again.")
+
+
 @dataclass(frozen=True)
 class NgramTable:
     """The sorted frequent n-grams of a length."""
@@ -136,14 +147,7 @@ class NgramCounts:
         return {length: self._load_table(length) for length in range(1, LONGEST + 1)}
 
     def _load_table(self, length: int) -> NgramTable:
-        arrow, parquet = require("pyarrow", extra="prepare"), require("pyarrow.parquet", extra="prepare")
-        path = self.folder / table_name(length)
-        try:
-            if hash_file(path) != self.manifest["tables"][str(length)]["sha256"]:
-                raise InputError(f"{str(path)!r} does not match {MANIFEST}: it was changed. Count again.")
-            table = parquet.read_table(path, memory_map=False)
-        except (OSError, KeyError, arrow.ArrowException) as error:
-            raise InputError(f"{str(path)!r} cannot be read. Count again.") from error
+        table = read_table(self.folder / table_name(length), self.manifest["tables"][str(length)]["sha256"])
         none = np.empty(0, np.uint32)
         rows = [table[name].to_numpy() if length > 1 else none for name in TABLE_COLUMNS[2:]]
         return NgramTable(table["ngram"], table["count"].to_numpy(), *rows)

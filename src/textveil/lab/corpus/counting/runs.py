@@ -10,14 +10,13 @@ from __future__ import annotations
 import bisect
 import os
 import zlib
-from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -77,55 +76,57 @@ _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Keys(ABC):
-    """An array of keys, sorted except where a method says otherwise."""
+class Keys:
+    """An array of keys, sorted except where a method says otherwise. These are pairs of numbers, in a NumPy array."""
 
     values: Any
-    arrow_type: ClassVar[Any]
+    arrow_type: ClassVar[Any] = pa.uint64()
 
     @classmethod
-    @abstractmethod
-    def from_arrow(cls, array: Any) -> Keys:
+    def from_arrow(cls, array: Any) -> Self:
         """The keys of an Arrow array."""
+        return cls(to_numpy(array))
 
-    @abstractmethod
     def to_arrow(self) -> Any:
         """The keys as an Arrow array."""
+        return to_arrow(self.values)
 
-    @abstractmethod
     def at(self, row: int) -> Key:
         """The key in a row; the last one for -1."""
+        return int(self.values[row])
 
-    @abstractmethod
     def locate(self, key: Key) -> int:
         """The number of keys that are smaller than ``key``."""
+        return int(np.searchsorted(self.values, np.uint64(key)))
 
-    @abstractmethod
-    def take(self, places: NDArray[np.intp]) -> Keys:
+    def take(self, places: NDArray[np.intp]) -> Self:
         """The keys at these indices."""
+        return type(self)(self.values[places])
 
-    @abstractmethod
     def find_in(self, others: Keys) -> NDArray[np.int64]:
         """The index of every key in another array of the same kind; -1 if it is not there."""
+        places = np.searchsorted(others.values, self.values)
+        places[places == len(others)] = 0
+        return np.where(others.values[places] == self.values, places, -1)
 
-    @abstractmethod
     def order(self) -> NDArray[np.intp]:
         """The indices that sort the keys."""
+        return np.argsort(self.values)
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def cut(self, start: int, stop: int) -> Keys:
+    def cut(self, start: int, stop: int) -> Self:
         """The keys from ``start`` up to ``stop``."""
         return type(self)(self.values[start:stop])
 
     @classmethod
-    def join(cls, keys: Sequence[Keys]) -> Keys:
+    def join(cls, keys: Sequence[Keys]) -> Self:
         """Concatenate arrays."""
         return cls.from_arrow(pa.chunked_array([part.to_arrow() for part in keys], cls.arrow_type).combine_chunks())
 
     @classmethod
-    def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[Keys, Counts]:
+    def sum_equal(cls, keys: Sequence[Keys], counts: Counts) -> tuple[Self, Counts]:
         """The distinct keys of several arrays, not all of them empty, with the sums of their counts."""
         joined = cls.join(keys)
         order = joined.order()
@@ -135,44 +136,6 @@ class Keys(ABC):
         changes = to_numpy(pc.not_equal(sorted_keys[1:], sorted_keys[:-1]))
         starts = np.flatnonzero(np.concatenate(([True], changes)))
         return joined.take(starts), np.add.reduceat(counts, starts)
-
-
-class PairKeys(Keys):
-    """Pairs of numbers, in an array of NumPy."""
-
-    __slots__ = ()
-    arrow_type = pa.uint64()
-
-    @classmethod
-    def from_arrow(cls, array: Any) -> PairKeys:
-        """The keys of an Arrow array."""
-        return cls(to_numpy(array))
-
-    def to_arrow(self) -> Any:
-        """The pairs as an Arrow array."""
-        return to_arrow(self.values)
-
-    def at(self, row: int) -> int:
-        """A pair."""
-        return int(self.values[row])
-
-    def locate(self, key: Key) -> int:
-        """The number of pairs that are smaller."""
-        return int(np.searchsorted(self.values, np.uint64(key)))
-
-    def take(self, places: NDArray[np.intp]) -> PairKeys:
-        """A selection of the pairs."""
-        return PairKeys(self.values[places])
-
-    def find_in(self, others: Keys) -> NDArray[np.int64]:
-        """The indices of the pairs in another array."""
-        places = np.searchsorted(others.values, self.values)
-        places[places == len(others)] = 0
-        return np.where(others.values[places] == self.values, places, -1)
-
-    def order(self) -> NDArray[np.intp]:
-        """The indices that sort the pairs."""
-        return np.argsort(self.values)
 
 
 class WordKeys(Keys):
@@ -187,7 +150,7 @@ class WordKeys(Keys):
         return cls(to_words(words))
 
     @classmethod
-    def from_arrow(cls, array: Any) -> WordKeys:
+    def from_arrow(cls, array: Any) -> Self:
         """The keys of an Arrow array."""
         return cls(array)
 
@@ -203,9 +166,9 @@ class WordKeys(Keys):
         """The number of words that are smaller."""
         return bisect.bisect_left(range(len(self)), key, key=self.at)
 
-    def take(self, places: NDArray[np.intp]) -> WordKeys:
+    def take(self, places: NDArray[np.intp]) -> Self:
         """A selection of the words."""
-        return WordKeys(self.values.take(to_arrow(places)))
+        return type(self)(self.values.take(to_arrow(places)))
 
     def find_in(self, others: Keys) -> NDArray[np.int64]:
         """The indices of the words in another array."""
@@ -218,28 +181,30 @@ class WordKeys(Keys):
         return to_numpy(pc.sort_indices(self.values)).astype(np.intp)
 
 
-_KINDS: dict[Any, type[PairKeys | WordKeys]] = {kind.arrow_type: kind for kind in (PairKeys, WordKeys)}
+_KINDS: dict[Any, type[Keys]] = {kind.arrow_type: kind for kind in (Keys, WordKeys)}
 
 
 def make_keys(keys: list[Any]) -> Keys:
     """Keys of one kind as an array."""
-    return WordKeys.from_words(keys) if keys and isinstance(keys[0], str) else PairKeys(np.array(keys, np.uint64))
+    return WordKeys.from_words(keys) if keys and isinstance(keys[0], str) else Keys(np.array(keys, np.uint64))
 
 
-class Run(NamedTuple):
-    """A run on disk: its file, and the first key and the number of rows of every batch.
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run on disk: its name, the first key and the number of rows of every batch, and the words of its part.
 
     ``places`` has the position of every batch in the file, and then the end of the last one. With it, some batches are
     read without the others: an Arrow file would find them by its footer, and reading that takes longer than they do.
     """
 
-    path: Path
+    name: str
+    tokens: int
     firsts: list[Key]
     sizes: list[int]
     places: list[int]
 
 
-def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
+def write_run(path: Path, keys: Keys, counts: Ids | Counts, *, tokens: int = 0) -> Run:
     """Write sorted, distinct keys with their counts.
 
     The first batch is shorter, by a different length in every file. Parts of a corpus are alike. If their batches began
@@ -251,7 +216,7 @@ def write_run(path: Path, keys: Keys, counts: Ids | Counts) -> Run:
     starts = [0, *range(shorter, len(keys), rows)] if len(keys) else []
     sizes = [stop - start for start, stop in pairwise([*starts, len(keys)])]
     places = _write_batches(path, batch.schema, (batch.slice(*piece) for piece in zip(starts, sizes, strict=True)))
-    return Run(path, [keys.at(start) for start in starts], sizes, places)
+    return Run(path.stem, tokens, [keys.at(start) for start in starts], sizes, places)
 
 
 def _make_batch(keys: Keys, counts: Ids | Counts) -> Any:
@@ -279,7 +244,7 @@ def join_runs(paths: Sequence[Path], joined: Path) -> None:
     take a time that grows with the square of the corpus.
     """
     batches = (batch for path in paths for batch in read_run(path))
-    first = next(batches, (PairKeys(np.empty(0, np.uint64)), np.empty(0, np.int64)))
+    first = next(batches, (Keys(np.empty(0, np.uint64)), np.empty(0, np.int64)))
     _write_batches(joined, _make_batch(*first).schema, _enlarge(chain([first], batches)))
 
 
@@ -378,7 +343,7 @@ def merge_range(wanted: KeyRange, min_count: int) -> tuple[Keys, Counts, int]:
     """The frequent keys of a range, their counts, and the number of distinct keys."""
     found, counts = wanted.read()
     if not found:
-        return PairKeys(np.empty(0, np.uint64)), counts, 0
+        return Keys(np.empty(0, np.uint64)), counts, 0
     keys, counts = type(found[0]).sum_equal(found, counts)
     frequent = np.flatnonzero(counts >= min_count)
     return keys.take(frequent), counts[frequent], len(keys)
@@ -449,7 +414,7 @@ class Index:
         chunks: list[Keys] = []
         waiting: list[Key] = []
         for run in runs:
-            names.append(run.path.name)
+            names.append(f"{run.name}.keys")
             sizes.extend(run.sizes)
             places.extend(run.places)
             starts.append(len(sizes))

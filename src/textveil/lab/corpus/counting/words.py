@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,17 +37,6 @@ def split_documents(documents: Iterable[str]) -> list[str]:
     return b" . ".join(plain).decode().split() + words
 
 
-class NumberedWords(NamedTuple):
-    """Sorted words, their counts, and the documents as indices into the words.
-
-    In ``numbers``, the end of a document is ``len(words)``.
-    """
-
-    words: list[str]
-    counts: Ids
-    numbers: Ids
-
-
 class WordNumbering:
     """Numbers the words of documents."""
 
@@ -76,8 +64,11 @@ class WordNumbering:
         self.positions += len(words)
         self.documents += len(documents)
 
-    def finish(self) -> NumberedWords:
-        """Sort the words, and renumber the documents accordingly."""
+    def finish(self) -> tuple[list[str], Ids, Ids]:
+        """The sorted words, their counts, and the documents as indices into the words.
+
+        The index of the end of a document is the number of words.
+        """
         numbers = np.concatenate(self._batches) if self._batches else np.empty(0, np.uint32)
         order = sorted(self._numbers.items())
         order.remove((END, self._end))
@@ -86,7 +77,7 @@ class WordNumbering:
         places[first_seen] = np.arange(len(order), dtype=np.uint32)
         places[self._end] = len(order)
         counts = np.bincount(numbers, minlength=len(places))[first_seen].astype(np.uint32)
-        return NumberedWords([word for word, _ in order], counts, places[numbers])
+        return [word for word, _ in order], counts, places[numbers]
 
 
 Pairs = NDArray[np.uint64]
@@ -94,17 +85,6 @@ Pairs = NDArray[np.uint64]
 NONE = np.uint32(0xFFFFFFFF)
 """Stands for an n-gram that is not frequent."""
 _HALF = np.uint64(32)
-
-
-class NumberedPairs(NamedTuple):
-    """Sorted pairs, their counts, and for every position the index of its pair.
-
-    In ``numbers``, a position where no pair begins has ``len(keys)``.
-    """
-
-    keys: Pairs
-    counts: Ids
-    numbers: Ids
 
 
 def join_key(prefix: Ids, suffix: Ids) -> Pairs:
@@ -117,15 +97,18 @@ def split_key(keys: Pairs) -> tuple[Ids, Ids]:
     return (keys >> _HALF).astype(np.uint32), keys.astype(np.uint32)
 
 
-def pair_neighbors(numbers: Ids, frequent: Ids) -> NumberedPairs:
+def pair_neighbors(numbers: Ids, frequent: Ids) -> tuple[Pairs, Ids, Ids]:
     """Count the pairs of adjacent n-grams that are both frequent.
 
     Args:
         numbers: For every position, the index of its n-gram in the dictionary of this part, or the dictionary's length.
         frequent: For every entry of that dictionary, its row in the table of the corpus, or :data:`NONE`.
 
-    >>> pairs = pair_neighbors(np.array([0, 1, 2, 0, 1], np.uint32), np.array([4, 7], np.uint32))
-    >>> [array.tolist() for array in split_key(pairs.keys)], pairs.counts.tolist(), pairs.numbers.tolist()
+    Returns:
+        The sorted pairs, their counts, and for every position the index of its pair, or the number of pairs.
+
+    >>> keys, counts, indices = pair_neighbors(np.array([0, 1, 2, 0, 1], np.uint32), np.array([4, 7], np.uint32))
+    >>> [array.tolist() for array in split_key(keys)], counts.tolist(), indices.tolist()
     ([[4], [7]], [2], [0, 1, 1, 0])
     """
     # Smaller numbers, in the same order, leave bits for the position next to the pair.
@@ -146,7 +129,7 @@ def pair_neighbors(numbers: Ids, frequent: Ids) -> NumberedPairs:
     distinct = pairs[starts]
     prefix = frequent[kept[distinct >> np.uint64(bits)]]
     suffix = frequent[kept[distinct & np.uint64((1 << bits) - 1)]]
-    return NumberedPairs(join_key(prefix, suffix), counts, following)
+    return join_key(prefix, suffix), counts, following
 
 
 def _drop_repeated_gaps(numbers: Ids) -> Ids:

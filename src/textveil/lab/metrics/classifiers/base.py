@@ -109,11 +109,14 @@ def find_or_fit(
     """
     if texts.folder is None or not classifier.kept:
         return classifier.fit(texts, rows, classes, seed=seed, progress=progress)
-    folder = texts.folder / _name_folder(classifier)
+    identity = identify("classifier", classifier.software, classifier=classifier.as_dict())
+    folder = (
+        texts.folder / f"classifier-{hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]}"
+    )
     key = hash_text(texts.hash, classes.hash, hashlib.sha256(rows.tobytes()).hexdigest(), str(seed))
     name = texts.sign(key).hex()[:16]
     for path in sorted(folder.glob(f"{name}-*{SUFFIX}")):
-        return _restore(classifier, path, classes)
+        return classifier.unpack(_read(path), classes)
     fitted = classifier.fit(texts, rows, classes, seed=seed, progress=progress)
     content = fitted.pack()
     make_folder(folder, private=True)
@@ -122,22 +125,16 @@ def find_or_fit(
     return fitted
 
 
-def _name_folder(classifier: Classifier) -> str:
-    """The name of the folder of classifiers with the same options, model and versions."""
-    identity = identify("classifier", classifier.software, classifier=classifier.as_dict())
-    return f"classifier-{hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]}"
-
-
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def _restore(classifier: Classifier, path: Path, classes: Classes) -> Fitted:
-    damaged = InputError(f"{str(path)!r} is damaged or cannot be read. Remove it: the classifier is trained again.")
+def _read(path: Path) -> bytes:
+    """The content of a file whose name ends with its hash."""
     try:
         content = path.read_bytes()
-    except OSError as error:
-        raise damaged from error
+    except OSError:
+        content = b""
     if path.name.removesuffix(SUFFIX).rpartition("-")[2] != _hash(content):
-        raise damaged
-    return classifier.unpack(content, classes)
+        raise InputError(f"{str(path)!r} is damaged or cannot be read. Remove it: the classifier is trained again.")
+    return content

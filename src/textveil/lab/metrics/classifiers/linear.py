@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from cachetools import LRUCache
@@ -69,11 +69,8 @@ class FittedLinear(Fitted):
         return predicted
 
 
-class FeatureCounts(NamedTuple):
-    """The counts of features: sparse matrices with one row per text."""
-
-    words: Any
-    characters: Any
+FeatureCounts: TypeAlias = tuple[Any, Any]
+"""The counts of words and of characters: sparse matrices with one row per text."""
 
 
 class Features:
@@ -118,7 +115,7 @@ class Features:
         occurrences = sparse.csr_matrix(
             (np.ones(len(places), dtype=np.float32), places, ends), shape=(len(split), len(numbers))
         )
-        return FeatureCounts(words(texts), (occurrences @ characters(numbers)).tocsr())
+        return words(texts), (occurrences @ characters(numbers)).tocsr()
 
 
 class Weighting(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -114,7 +114,7 @@ class Transformer(Classifier):
     ) -> FittedTransformer:
         """Fine-tune on the texts at the given positions. This method leaves no files on disk."""
         codes = classes.codes[rows]
-        transformers = require("transformers", extra=EXTRA)
+        transformers, torch = require("transformers", extra=EXTRA), require("torch", extra=EXTRA)
         with restoring_randomness(), TemporaryDirectory() as folder:
             transformers.set_seed(seed)  # loading the model initializes the new head at random
             tokenizer, model = self._load(len(classes.names))
@@ -122,12 +122,17 @@ class Transformer(Classifier):
                 {**tokens, "labels": int(code)}
                 for tokens, code in zip(self.tokenize(tokenizer, texts, rows), codes, strict=True)
             ]
+            weights = torch.tensor(class_weights(codes), dtype=torch.float32, device=model.device)
+
+            def compute_loss(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:  # noqa: ARG001
+                return focal_loss(outputs["logits"], labels, weights)
+
             trainer = transformers.Trainer(
                 model=model,
                 args=self._arguments(folder, len(examples), seed),
                 train_dataset=examples,
                 data_collator=transformers.DataCollatorWithPadding(tokenizer),
-                compute_loss_func=focus(class_weights(codes), model.device),
+                compute_loss_func=compute_loss,
                 callbacks=[_report_to(progress)],
             )
             trainer.remove_callback(transformers.PrinterCallback)
@@ -227,19 +232,8 @@ class FittedTransformer(Fitted):
         return predicted
 
 
-def focus(weights: Any, device: Any) -> Callable[..., Any]:
-    """The focal loss (Lin et al. 2017) with class weights, as the Trainer calls it."""
-    torch = require("torch", extra=EXTRA)
-    tensor = torch.tensor(weights, dtype=torch.float32, device=device)
-
-    def compute(outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:  # noqa: ARG001 # of the Trainer
-        return focal_loss(outputs["logits"], labels, tensor)
-
-    return compute
-
-
 def focal_loss(logits: Any, labels: Any, weights: Any) -> Any:
-    """The mean over texts of weight * (1 - p)^gamma * -log p, where p is the probability of the right class."""
+    """The focal loss (Lin et al. 2017): the mean of weight * (1 - p)^gamma * -log p, p of the right class."""
     log_probability = logits.log_softmax(dim=-1).gather(-1, labels[:, None]).squeeze(-1)
     return (weights[labels] * (1 - log_probability.exp()) ** GAMMA * -log_probability).mean()
 
