@@ -44,7 +44,7 @@ def test_an_attack_that_fails_on_originals_allows_no_conclusion():
     assert found.values["baseline"] == 0.5  # members and others are the same texts
     (caveat,) = found.caveats
     assert caveat.startswith("The attack fails without obfuscation, too: AUC 0.500 (0.4")
-    assert caveat.endswith(" is near chance, 0.5 (0.440 to 0.560).")
+    assert "near chance" in caveat
 
 
 def test_all_values_by_a_plain_computation():

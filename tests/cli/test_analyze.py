@@ -117,7 +117,7 @@ def test_a_data_set_without_the_response_is_excluded_in_words(tmp_path):
 
     result = run(change(tmp_path, edit))
     assert result.exit_code == 0, result.stderr
-    assert "Excluded from the analysis, because relative gain is missing: " in result.stderr
+    assert "Relative gain is missing, so these are excluded from the analysis: " in result.stderr
     assert result.stdout.startswith("54 cells, 3 data sets and levels")
 
 

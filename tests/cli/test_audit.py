@@ -167,7 +167,7 @@ FORGERIES = [
     ("capped", {"bounds.words": 0.5}, "in: bounds"),
     ("capped", {"bounds.document": 1.0}, "in: bounds"),
     ("capped", {"bounds": {"words": None, "document": None}}, "in: bounds"),
-    ("capped", {"bounds": GONE}, "in: bounds"),
+    ("capped", {"bounds": GONE}, "incomplete or damaged"),
     ("strict", {"bounds": {"words": 1.0, "document": 6.0}}, "in: bounds"),
     ("strict", {"mechanism.cap": 0.1}, "in: mechanism"),
     ("limited", {"mechanism.cap": 0.1, "bounds": {"words": 0.1, "document": 0.4}}, "in: bounds, mechanism"),

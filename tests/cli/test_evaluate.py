@@ -60,11 +60,9 @@ def test_the_table_has_a_plain_sentence_per_metric(files):
         assert f"│ {name}" in result.stdout
     plain = " ".join(" ".join(line.split("│")[3:4]) for line in result.stdout.splitlines())
     plain = " ".join(plain.split())
-    assert "of a text's direct identifiers" in plain
+    assert "Identifiers that survive obfuscation" in plain
     assert re.search(r"location: \d+\.\d% of 1\d ", plain)  # every kind has its line
-    assert "Without obfuscation the F1 is 100.0%" in plain
-    assert "No relative gain is computed, and no conclusion is drawn. Only 17 test texts" in plain
-    assert "No conclusion: Only 17 test texts: too few for a conclusion" in plain
+    assert "no conclusion is drawn. Only 17 test texts: too few" in plain
     assert "60 pairs of texts" in result.stdout
     assert "±" not in result.stdout
     assert "Not measured" not in result.stdout
@@ -319,7 +317,8 @@ def test_an_encoder_that_was_a_folder_is_named(minilm, tiny, tmp_path):
     command += ["--metrics", "inversion", "--json", "--no-cache", "-q"]
     unnamed = run(*command)
     assert unnamed.exit_code == 1
-    assert "encoder 'my-encoder' is not found here. Set --encoder to its folder." in unnamed.stderr
+    assert "'my-encoder'" in unnamed.stderr
+    assert "set --encoder to the folder" in unnamed.stderr
     named = run(*command, "--encoder", folder)
     assert named.exit_code == 0, named.stderr
     assert set(json.loads(named.stdout)["metrics"]) == {"inversion"}
@@ -423,7 +422,7 @@ def test_empty_texts_are_counted(files):
     write(files[0], *zip(*rows, strict=True))
     result = run(*arguments(files, "--attribute", "author", "--metrics", "attribute"))
     assert result.exit_code == 0, result.stderr
-    for count in ("59 pairs of texts", "1 originals without a word", "5 empty obfuscated texts"):
+    for count in ("59 pairs of texts", "1 skipped because the original has no word", "5 empty obfuscated texts"):
         assert count in " ".join(result.stdout.split())
 
 

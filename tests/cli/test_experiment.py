@@ -57,7 +57,7 @@ def test_failures_are_listed_and_set_the_exit_code(study, monkeypatch):
         patched.setattr(METRICS.load("downstream"), "measure", lambda *_: (_ for _ in ()).throw(InputError("Too few.")))
         ran = call("run", study, "--executor", "local", "--quiet")
     assert ran.exit_code == 1
-    assert "reviews / high / words / uniform / madlib / strict and 7 more: downstream: Too few." in ran.stderr
+    assert "downstream of reviews / high / words / uniform / madlib / strict and 7 more: Too few." in ran.stderr
     assert "--retry-failed" in ran.stderr
     status = json.loads(call("status", study, "--json").stdout)
     assert (status["failed"], len(status["failures"])) == (8, 8)

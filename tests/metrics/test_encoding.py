@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from textveil.lab.metrics.dataset import Texts
-from textveil.lab.metrics.encoding import CachedEncoder, normalize_rows, read_versions
+from textveil.lab.metrics.encoding import PACKAGES, CachedEncoder, normalize_rows, read_versions
 from textveil.models.encoders import SentenceEncoder
 from textveil.models.files import ModelFiles
 
@@ -67,7 +67,7 @@ def test_progress_is_reported(files):
 
 def test_the_record_and_the_versions(files):
     assert CachedEncoder(files).record == {"model": files.as_dict(), "truncate": False}
-    assert set(read_versions()) == {"sentence-transformers", "torch", "transformers"}
+    assert set(read_versions(PACKAGES)) == {"sentence-transformers", "torch", "transformers"}
 
 
 def test_normalized_rows_have_length_one_and_zeros_stay():

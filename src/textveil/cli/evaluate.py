@@ -349,7 +349,7 @@ def _show(evaluation: Evaluation) -> None:
     counts = {
         "pairs of texts": evaluation.texts,
         "rows from which they were drawn": evaluation.sampled_from,
-        "originals without a word": evaluation.left_out,
+        "skipped because the original has no word": evaluation.left_out,
         "empty obfuscated texts": evaluation.empty,
     }
     title = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)

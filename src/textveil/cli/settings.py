@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from textveil.budget import LEVELS, MEASURED, describe_level
 from textveil.bundles.bundle import Bundle
 from textveil.cli.options import choose_options, refuse_unused
 from textveil.cli.reporting import USAGE, report
@@ -48,6 +49,8 @@ def pick(*names: str) -> dict[str, Any]:
 def _describe(name: str) -> str:
     """The help of a setting, with flags for the names of settings, and the names that it may have."""
     text = re.sub(": a name or a (decomposer|distributor|mechanism)", "", HELP[name])
+    if name == "level":
+        text += f" {'; '.join(f'{level}: {describe_level(level)}' for level in LEVELS)} ({MEASURED})."
     text = text.replace("infinity", "inf").partition(" A Screen")[0]
     text = re.sub(r"\b[a-z]+(_[a-z]+)+\b", lambda found: f"--{found[0].replace('_', '-')}", text)
     known = PROFILES if name == "profile" else AXES.get(name)

@@ -99,22 +99,27 @@ def _draw_curve(axes: Axes, frontier: Frontier, places: Sequence[Point], look: M
     front, color = frontier.front, look["color"]
     across, up = _locate(frontier, places)
     axes.plot(across, up, color=color, linewidth=1.5, zorder=3)
-    for place, x, y in zip(places, across, up, strict=True):
+    if any(reading.interval is not None for place in places for reading in (place.utility, place.attack)):
         bars: dict[str, Any] = {
-            "xerr": _find_bars(front.utility, place.utility),
-            "yerr": _find_bars(front.attack, place.attack),
+            "xerr": _find_bars(front.utility, [place.utility for place in places]),
+            "yerr": _find_bars(front.attack, [place.attack for place in places]),
         }
-        face = HOLLOW if place.standing is Standing.BEHIND else color
+        axes.errorbar(across, up, **bars, fmt="none", ecolor=color, elinewidth=0.8, zorder=4)
+    for face, behind in ((color, False), (HOLLOW, True)):
+        chosen = [number for number, place in enumerate(places) if (place.standing is Standing.BEHIND) is behind]
+        marks = ([values[number] for number in chosen] for values in (across, up))
         marker: dict[str, Any] = {"marker": look["marker"], "markerfacecolor": face, "markersize": 5}
-        axes.errorbar(x, y, **bars, **marker, color=color, elinewidth=0.8, zorder=4)
+        axes.plot(*marks, **marker, color=color, linestyle="", zorder=4)
 
 
-def _find_bars(quantity: Quantity, reading: Reading) -> list[list[float]] | None:
-    """The distances from a value to the ends of its interval."""
-    if reading.interval is None:
-        return None
-    below, above = reading.value - reading.interval.low, reading.interval.high - reading.value
-    return [[max(0.0, _unit(quantity, distance))] for distance in (below, above)]
+def _find_bars(quantity: Quantity, readings: Sequence[Reading]) -> list[list[float]]:
+    """The distances from values to the ends of their intervals; 0 without one."""
+    bars: list[list[float]] = [[], []]
+    for reading in readings:
+        low, high = reading.interval or (reading.value, reading.value)
+        bars[0].append(max(0.0, _unit(quantity, reading.value - low)))
+        bars[1].append(max(0.0, _unit(quantity, high - reading.value)))
+    return bars
 
 
 def _draw_references(axes: Axes, frontier: Frontier) -> None:

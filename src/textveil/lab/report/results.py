@@ -221,20 +221,20 @@ def _check_columns(columns: list[str], source: str) -> None:
 
 def _read_columns(rows: DataFrame, place: str) -> DataFrame:
     """The known columns that are not empty, as names, texts and numbers."""
-    frame = rows[[]].copy()
+    pandas = require("pandas", extra="analyze")
+    frame: dict[str, Series] = {}  # columns that are added to a data frame one by one would fragment it
     for name in rows.columns.intersection(CELL):
-        frame[name] = [_read_name(value, name) for value in rows[name]]
+        frame[name] = rows[name].map(lambda value, name=name: _read_name(value, name))
         _refuse(frame[name] == "", place, f"the column {name!r} is empty. Enter the {SPELLED.get(name, name)}.")
     for name in rows.columns.intersection([TARGET, *(f"{metric}{CAVEATS}" for metric in METRIC_COLUMNS)]):
-        frame[name] = [str(value or "").strip() or None for value in rows[name]]
+        frame[name] = rows[name].map(lambda value: str(value or "").strip() or None)
     spreads = [f"{metric}{suffix}" for metric in METRIC_COLUMNS for suffix in SPREAD]
     for name in rows.columns.intersection([DRAW, "epsilon", *METRIC_COLUMNS, *spreads, *WORDS.values()]):
-        frame[name] = [_read_number(value) for value in rows[name]]
+        frame[name] = rows[name].map(_read_number).astype(float)
         fault = f"the column {name!r} does not hold a finite number. Fix this row, or remove the cell."
         _refuse(np.isinf(frame[name]), place, fault)
-    frame = frame.dropna(axis="columns", how="all")
-    frame[DRAW] = frame[DRAW].fillna(1.0) if DRAW in frame else 1.0
-    return frame
+    found: DataFrame = pandas.DataFrame(frame, index=rows.index).dropna(axis="columns", how="all")
+    return found.assign(**{DRAW: found[DRAW].fillna(1.0) if DRAW in found else 1.0})
 
 
 def _read_name(value: Any, column: str) -> str:
