@@ -8,7 +8,7 @@ from scipy import stats
 from tests.mechanisms.priors import TablePrior
 from textveil.bundles.vectors import UNKNOWN, Vectors
 from textveil.errors import ParameterError
-from textveil.methods.mechanisms import MECHANISMS, Request
+from textveil.methods.mechanisms import Request
 from textveil.methods.mechanisms.base import ASKED, Draft
 from textveil.methods.mechanisms.neighborhood import (
     FACTOR_BITS,
@@ -19,6 +19,8 @@ from textveil.methods.mechanisms.neighborhood import (
     raise_to_units,
 )
 from textveil.randomness import SeededRandomness
+from textveil.testing.checks import run_check
+from textveil.testing.methods import ALL, PROVED, MechanismCase
 
 ENTRIES = 12
 
@@ -73,6 +75,13 @@ def test_no_ratio_of_any_two_chunks_in_any_context_passes_the_bound_and_some_att
     assert attained == largest
 
 
+@pytest.mark.parametrize("check", [*ALL, *PROVED], ids=lambda check: check.__name__)
+def test_it_keeps_the_contract_of_mechanisms(tiny, check):
+    vectors = tiny.vectors("words")
+    case = MechanismCase(Neighborhood, vectors, TablePrior.random(len(vectors)), {})
+    run_check(case.build(), check, case)
+
+
 @pytest.mark.parametrize("share", [0.0, 1e-9, 0.5, 1.0, 12.0, 33.3, 300.0])
 def test_the_factor_is_the_exponential_rounded_down(share):
     units = raise_to_units(share)
@@ -83,7 +92,7 @@ def test_the_factor_is_the_exponential_rounded_down(share):
 def test_equal_weights_and_a_whole_number_of_entries_are_bipartite_randomized_response(vectors):
     """Zhang et al. (2025): the m nearest of n entries get e^epsilon / (m e^epsilon + n - m), all others 1 / (...)."""
     share, nearest, number = 1.7, 4, ENTRIES - 1
-    mechanism = MECHANISMS.load("brr")(vectors, None, neighborhood=nearest / number)
+    mechanism = Neighborhood(vectors, None, neighborhood=nearest / number)
     points = mechanism.space.place(np.arange(ENTRIES))
     found = np.exp(mechanism.log_channel(points, np.full(ENTRIES, share)))
     distances = np.linalg.norm(points[:, None] - vectors.matrix[vectors.writable], axis=2)
