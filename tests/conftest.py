@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import typer.testing
 from hypothesis import settings
+from rich.console import Console
 
 from textveil.bundles.building import VectorTable, build_bundle
 from textveil.bundles.bundle import Bundle
@@ -205,3 +206,8 @@ def open_executor(request: pytest.FixtureRequest) -> ExecutorMaker:
         return EXECUTORS.load(name)(workers, request.getfixturevalue("ray_address") if name == "ray" else None)
 
     return open_one
+
+
+def pytest_runtest_setup() -> None:
+    """Rich reads the width of a terminal from the environment that was there when it was imported: show it this one."""
+    Console._environ = os.environ
